@@ -215,14 +215,16 @@ enum Help {
 
   static var token: String {
     """
-    parley token NAME [--scope SCOPE] [--name TEXT] [--expires WHEN]
+    parley token NAME [--scope SCOPE] [--name TEXT] [--only-forum ID] [--rate COUNT] [--expires WHEN]
 
     Prints an API token of the user NAME. It is shown only once; the user can list and revoke it.
+    --only-forum, once or more, limits the token to forums; --rate limits its messages, and its
+    other changes, per minute.
     \(controlSocket)
 
     Settings
 
-    """ + table([.scope, .name, .expires])
+    """ + table([.scope, .name, .onlyForum, .tokenRate, .expires])
   }
 
   static var bot: String {
@@ -255,15 +257,16 @@ enum Help {
 
   static var botRenewal: String {
     """
-    parley bot create-token NAME [--scope SCOPE]
+    parley bot create-token NAME [--scope SCOPE] [--only-forum ID] [--rate COUNT]
 
     Prints another token of a bot, which is shown only once. The earlier ones stay valid until
-    parley bot revoke-token.
+    parley bot revoke-token. --only-forum, once or more, limits the token to forums. --rate
+    replaces the bot's limit of messages, and of other changes, per minute.
     \(controlSocket)
 
     Settings
 
-    """ + table([.botScope])
+    """ + table([.botScope, .onlyForum, .tokenRate])
   }
 
   static var botRevocation: String {

@@ -218,6 +218,12 @@ extension Setting {
   static let botForums = Setting(
     name: "forum", value: "ID", summary: "forum to join; without it the default forums", isRepeatable: true,
     isFlagOnly: true)
+  static let onlyForum = Setting(
+    name: "only-forum", value: "ID", summary: "forum to which the token is limited", isRepeatable: true,
+    isFlagOnly: true)
+  static let tokenRate = Setting(
+    name: "rate", value: "COUNT", summary: "messages, and other changes, per minute", fallback: "the user's limit",
+    isFlagOnly: true)
   static let botScope = Setting(
     name: "scope", value: "SCOPE", summary: "read or write", fallback: "write", isFlagOnly: true)
   static let allFaults = Setting(

@@ -62,9 +62,26 @@ extension ReadTransaction {
     guard try reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
   }
 
+  /// The standing of the caller; nil also beyond the forums of the token.
+  func standing(of caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> Standing? {
+    guard try reaches(conversation, caller) else { return nil }
+    return try standing(of: caller.user, in: conversation)
+  }
+
+  func standing(of caller: Caller, in forum: ID<Forum>) throws(Refusal) -> ForumStanding? {
+    guard caller.reaches(forum) else { return nil }
+    return try standing(of: caller.user, in: forum)
+  }
+
+  /// Whether the token of the caller reaches the conversation.
+  func reaches(_ conversation: ID<Conversation>, _ caller: Caller) throws(Refusal) -> Bool {
+    guard caller.forums != nil else { return true }
+    return caller.reaches(try forum(of: conversation))
+  }
+
   /// The caller's rights in a conversation. Throws `notFound` if the caller may not read it.
   func rights(of caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> (Rights, Standing) {
-    guard let standing = try standing(of: caller.user, in: conversation) else { throw .notFound }
+    guard let standing = try standing(of: caller, in: conversation) else { throw .notFound }
     let rights = Permissions.rights(of: caller.role, in: standing)
     guard rights.contains(.read) else { throw .notFound }
     return (rights, standing)
@@ -97,7 +114,7 @@ extension ReadTransaction {
   /// Throws unless the caller has all of the rights `needed`. Throws `notFound` if the caller may not see the forum.
   @discardableResult
   func require(_ needed: ForumRights, _ caller: Caller, in forum: ID<Forum>) throws(Refusal) -> ForumStanding {
-    guard let standing = try standing(of: caller.user, in: forum) else { throw .notFound }
+    guard let standing = try standing(of: caller, in: forum) else { throw .notFound }
     let rights = Permissions.rights(of: caller.role, in: standing)
     guard rights.contains(.see) else { throw .notFound }
     guard rights.isSuperset(of: needed) else {

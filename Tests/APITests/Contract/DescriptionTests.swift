@@ -183,6 +183,7 @@ import Web
   private static let example: Tree = .object([
     "id": .string("7"), "name": .string("Laptop"), "scope": .string("write"), "created_at": .string(noon),
     "last_used_at": .null, "expires_at": .string(noon), "address": .null, "current": .bool(true),
+    "forums": .null, "rate_limit": .null,
   ])
   private static let noon = "2026-11-20T12:00:00.000Z"
   private static let session: Tree = .object(["$ref": .string("#/components/schemas/Session")])

@@ -36,6 +36,7 @@ import Testing
     try await grace.send(.markAllRead(upTo: ID(Int(Int32.max))))
     #expect(try await grace.send(.getUnread()).elements.isEmpty)
     #expect(try await grace.send(.listTokens()).elements.map(\.id) == [token.credential.id])
+    #expect(token.credential.limits.areNone)
     #expect(try await grace.send(.listSessions()).elements.contains { $0.isCurrent })
     let made = try await ada.send(.createBot(name: "dice", forums: [], scope: .write))
     #expect(made.user.summary.role == .bot && made.user.standing?.owner != nil && made.token != nil)

@@ -355,7 +355,10 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.enableSecondFactor(code: "287082", keepSessions: true))
     try sent.take(.disableSecondFactor(keepSessions: true))
     try sent.take(.changePassword(from: "a short one", to: "a long one", keepTokens: true))
-    try sent.take(.createToken(name: "script", scope: .read, expiresAt: time, password: "a long one", clientID: "one"))
+    let limits = TokenLimits(forums: [ID(7)], rate: 60)
+    try sent.take(
+      .createToken(
+        name: "script", scope: .read, limits: limits, expiresAt: time, password: "a long one", clientID: "one"))
     try sent.take(
       .createPushSubscription(
         PushSubscriptionDraft(
@@ -374,7 +377,9 @@ private let wholeSite = SiteSettingsChange(
       ]))
     try sent.take(.updateNotificationSettings([.set(\.snoozedUntil, nil), .set(\.quietHours, nil)]))
     try sent.take(
-      .createBotToken(of: .name("dice"), name: "dice", scope: .write, expiresAt: time, clientID: "one"))
+      .createBotToken(
+        of: .name("dice"), name: "dice", scope: .write, limits: TokenLimits(forums: [ID(7)], rate: 60),
+        expiresAt: time, clientID: "one"))
     try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
     try sent.take(.createWebhook(WebhookDraft(ID(7), name: "Builds", avatar: ID(8), clientID: "one")))
     try sent.take(

@@ -92,6 +92,8 @@ public struct Credential: JSONReadable, Sendable, Hashable {
   public let address: String?
   /// Whether this request used it.
   public let isCurrent: Bool
+  /// The limits of a token, besides its scope.
+  public let limits: TokenLimits
 
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
@@ -103,6 +105,8 @@ public struct Credential: JSONReadable, Sendable, Hashable {
     expiresAt = try object.optional("expires_at")
     address = try object.optional("address")
     isCurrent = try object.bool("current")
+    let forums: [ID<Forum>]? = try object.optional("forums")
+    limits = TokenLimits(forums: forums.map { Set($0) }, rate: try object.optional("rate_limit"))
   }
 }
 

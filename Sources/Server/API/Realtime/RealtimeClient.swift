@@ -102,6 +102,7 @@ struct RealtimeClient {
   func setPresence(_ presence: Signal.Presence) throws {
     try count(.signalling)
     let user = try caller.requireUser(.write)
+    try caller.requireWholeSite()
     community.hub.note(connection, of: user, isInUse: presence == .online)
     guard try view.showsPresence(user) else { return }
     try updatePresence(presence, of: user)

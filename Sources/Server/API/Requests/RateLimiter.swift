@@ -32,6 +32,8 @@ final class RateLimiter: Sendable {
   /// The owner of a bucket. A user has one bucket for all addresses.
   private enum Owner: Hashable {
     case user(ID<User>)
+    /// A token with a rate of its own.
+    case token(ID<Session>)
     case address(IPAddress)
     case guess(Guess)
   }
@@ -85,16 +87,24 @@ final class RateLimiter: Sendable {
 
   /// Spends a token or throws 429. `now` is the monotonic clock in milliseconds.
   func count(_ kind: RateLimitKind, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
-    guard let owner = owner(of: kind, caller, address) else { return }
-    try spend(kind, of: owner, now)
+    let limits = limits
+    let meters = meters(of: kind, caller, address, limits)
+    for (index, meter) in meters.enumerated() {
+      guard let wait = buckets.withLock({ $0.spend(meter.bucket, meter.allowance, now: now * 1_000) }) else {
+        continue
+      }
+      for spent in meters[..<index] { refund(spent, now) }
+      throw .rateLimited(meter.allowance.burst, seconds: Self.seconds(wait))
+    }
   }
 
   /// Gives back the token of `count`, for a request that turned out to burden only the caller.
   func refund(_ kind: RateLimitKind, by caller: Caller, at address: IPAddress?, now: Int64) {
-    guard let owner = owner(of: kind, caller, address) else { return }
-    let bucket = Bucket(kind: kind, owner: owner)
-    let allowance = limits[kind]
-    buckets.withLock { $0[bucket]?.refund(allowance, now: now * 1_000) }
+    for meter in meters(of: kind, caller, address, limits) { refund(meter, now) }
+  }
+
+  private func refund(_ meter: Meter, _ now: Int64) {
+    buckets.withLock { $0[meter.bucket]?.refund(meter.allowance, now: now * 1_000) }
   }
 
   /// The state of a limit, for the fields of a response.
@@ -106,13 +116,35 @@ final class RateLimiter: Sendable {
     let reset: Int
   }
 
-  /// The state of the caller's bucket; nil without a limit.
+  /// The state of the caller's emptiest bucket; nil without a limit.
   func quota(_ kind: RateLimitKind, of caller: Caller, at address: IPAddress?, now: Int64) -> Quota? {
-    guard let owner = owner(of: kind, caller, address) else { return nil }
-    let bucket = Bucket(kind: kind, owner: owner)
-    let allowance = limits[kind]
-    let level = (buckets.withLock { $0[bucket] } ?? TokenBucket()).level(allowance, now: now * 1_000)
-    return Quota(limit: allowance.burst, remaining: level.remaining, reset: Self.seconds(level.wait))
+    let quotas = meters(of: kind, caller, address, limits).map { meter in
+      let bucket = buckets.withLock { $0[meter.bucket] } ?? TokenBucket()
+      let level = bucket.level(meter.allowance, now: now * 1_000)
+      return Quota(limit: meter.allowance.burst, remaining: level.remaining, reset: Self.seconds(level.wait))
+    }
+    return quotas.min { $0.remaining < $1.remaining }
+  }
+
+  /// A bucket that an operation of a caller counts against.
+  private struct Meter {
+    let bucket: Bucket
+    let allowance: Allowance
+  }
+
+  /// The rate of a token limits it besides its user. That of a bot's token, which staff have set, replaces the limit.
+  private func meters(
+    of kind: RateLimitKind, _ caller: Caller, _ address: IPAddress?, _ limits: RateLimits
+  ) -> [Meter] {
+    let own = owner(of: kind, caller, address).map {
+      Meter(bucket: Bucket(kind: kind, owner: $0), allowance: limits[kind])
+    }
+    guard kind == .sending || kind == .writing, let rate = caller.limits.rate, let token = caller.session else {
+      return own.map { [$0] } ?? []
+    }
+    let limited = Meter(
+      bucket: Bucket(kind: kind, owner: .token(token)), allowance: Allowance(burst: rate, perMinute: rate))
+    return caller.role == .bot ? [limited] : [limited] + (own.map { [$0] } ?? [])
   }
 
   /// Rounds microseconds up.

@@ -42,6 +42,7 @@ struct RequestContext {
       }
     known = caller
     if caller.lacksSecondFactor, !endpoint.worksWithoutSecondFactor { throw Refusal.secondFactorMissing }
+    if caller.forums != nil, !endpoint.worksWithForumToken { throw Refusal.forbidden }
     if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }
     if !endpoint.method.isSafe, community.store.isDiskFull, !endpoint.worksOnFullDisk { throw Refusal.diskFull }
     if let kind = endpoint.rateLimit { try api.limiter.count(kind, by: caller, at: server.client, now: server.uptime) }

@@ -61,6 +61,8 @@ public struct Bounds: Sendable {
   /// Sessions of a user. Beyond it the least recently used is revoked.
   public var sessions = 100
   public var tokens = 100
+  /// Forums that a token is limited to.
+  public var tokenForums = 50
   /// Devices of a user that receive notifications while the app is closed.
   public var pushSubscriptions = 20
   /// Bots of the site.

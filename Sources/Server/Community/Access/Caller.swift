@@ -9,6 +9,8 @@ public struct Caller: Sendable, Hashable {
   public let scope: Scope
   /// The session or token that authenticated the request.
   public let session: ID<Session>?
+  /// The limits of the token.
+  public let limits: TokenLimits
   /// Whether the user may change nothing before they set up the second factor that the site requires.
   public let lacksSecondFactor: Bool
   /// Whether the credential of a visitor was revoked.
@@ -27,8 +29,10 @@ public struct Caller: Sendable, Hashable {
   }
 
   public init(
-    user: ID<User>?, role: Role?, scope: Scope, session: ID<Session>?, lacksSecondFactor: Bool = false
+    user: ID<User>?, role: Role?, scope: Scope, session: ID<Session>?, limits: TokenLimits = TokenLimits(),
+    lacksSecondFactor: Bool = false
   ) {
+    self.limits = limits
     self.lacksSecondFactor = lacksSecondFactor
     self.user = user
     self.role = role
@@ -38,6 +42,20 @@ public struct Caller: Sendable, Hashable {
 
   /// The caller's turn in the queues for background work.
   public var turn: Turn { user.map { .user($0) } ?? .visitor(network: network) }
+
+  /// The forums that the token reaches; nil without such a limit.
+  public var forums: Set<ID<Forum>>? { limits.forums }
+
+  /// Whether the token reaches a conversation of this forum, or one outside of forums.
+  func reaches(_ forum: ID<Forum>?) -> Bool {
+    guard let forums else { return true }
+    return forum.map(forums.contains) ?? false
+  }
+
+  /// Throws if the token is limited to forums.
+  public func requireWholeSite() throws(Refusal) {
+    guard forums == nil else { throw .forbidden }
+  }
 
   /// The caller's user id. Throws for a visitor.
   public func requireUser() throws(Refusal) -> ID<User> {

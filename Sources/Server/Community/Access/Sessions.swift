@@ -26,7 +26,7 @@ extension CommunityView {
       community.touch(known.id, known.user, from: address)
     }
     return Caller(
-      user: known.user, role: known.role, scope: known.scope, session: known.id,
+      user: known.user, role: known.role, scope: known.scope, session: known.id, limits: known.limits,
       lacksSecondFactor: known.lacksSecondFactor)
   }
 

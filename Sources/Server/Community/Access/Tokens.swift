@@ -15,6 +15,8 @@ extension Community {
     let user = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     guard draft.scope <= caller.scope else { throw .forbidden }
+    // The tokens that a limited one would create have limits of their own. Staff set those of bots.
+    guard caller.limits.areNone, draft.limits.rate == nil || caller.role != .bot else { throw .forbidden }
     if let password = draft.password { try await checkPassword(password, "password", of: user) }
     let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
@@ -22,6 +24,7 @@ extension Community {
       guard let current = caller.session, let credential = try tx.session(current, of: user, current: nil) else {
         throw .unauthenticated
       }
+      try tx.checkForums(of: draft, for: try tx.reloadCaller(caller))
       if draft.scope >= .admin, try !tx.isProved(caller) {
         guard draft.password != nil, try !tx.hasSecondFactor(user) else { throw try tx.stepUpRequired(of: user) }
       }
@@ -42,6 +45,17 @@ extension TokenDraft: CheckedInput {
     var checked = self
     var check = FieldChecks()
     check { () throws(Refusal) in checked.name = try Texts.line(name, "name", scalars: bounds.labelScalars) }
+    check { () throws(Refusal) in
+      guard let forums = limits.forums else { return }
+      guard !forums.isEmpty else { throw .invalid("forums", .missing) }
+      guard forums.count <= bounds.tokenForums else { throw .invalid("forums", .tooMany(limit: bounds.tokenForums)) }
+      guard scope < .admin else { throw .invalid("scope", .notAllowed(Scope.ofBots)) }
+    }
+    check { () throws(Refusal) in
+      if let rate = limits.rate, !TokenLimits.rates.contains(rate) {
+        throw .invalid("rate_limit", .outOfRange(TokenLimits.rates))
+      }
+    }
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     try check.finish()
     return checked
@@ -61,7 +75,8 @@ extension WriteTransaction {
     let parent = credential?.kind == .token ? credential : nil
     let token = NewSession(
       user: user, kind: .token, digest: secret.digest, name: draft.name, scope: draft.scope,
-      expiresAt: [draft.expiresAt, parent?.expiresAt].compactMap(\.self).min(), parent: parent?.id)
+      expiresAt: [draft.expiresAt, parent?.expiresAt].compactMap(\.self).min(), parent: parent?.id,
+      limits: draft.limits)
     let id = try add(token)
     try addNotification(.token, of: try self.user(user)?.standing?.owner ?? user, by: actor)
     if let clientID = draft.clientID { try remember(.token, by: user, clientID, subject: id.number) }
@@ -71,13 +86,24 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
+  /// Throws unless the caller sees the forums to which the token is limited.
+  func checkForums(of draft: TokenDraft, for caller: Caller) throws(Refusal) {
+    for forum in draft.limits.forums ?? [] {
+      do throws(Refusal) { try require(.see, caller, in: forum) } catch .notFound {
+        throw .invalid("forums", .unknown)
+      }
+    }
+  }
+
   /// The token that an earlier request with the same `client_id` created.
   func token(_ draft: TokenDraft, of user: ID<User>) throws(Refusal) -> Session? {
     guard let clientID = draft.clientID, let previous = try remembered(.token, by: user, clientID) else {
       return nil
     }
     guard let token = try session(ID(previous.subject), of: user, current: nil) else { throw .gone }
-    guard token.name == draft.name, token.scope == draft.scope else { throw .clientIDReused }
+    guard token.name == draft.name, token.scope == draft.scope, token.limits == draft.limits else {
+      throw .clientIDReused
+    }
     return token
   }
 }

@@ -120,6 +120,7 @@ extension CommunityView {
   /// The user id of a caller that may publish app signals.
   public func appSender(by caller: Caller) throws(Refusal) -> ID<User> {
     let user = try caller.requireUser(.write)
+    try caller.requireWholeSite()
     let (circle, role) = try read { tx throws(Refusal) in
       (try tx.settings().mayPublish, try tx.revalidate(caller).role)
     }

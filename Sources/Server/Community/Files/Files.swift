@@ -117,6 +117,7 @@ extension CommunityView {
   /// The caller's files, newest first.
   public func listFiles(_ page: PageRequest, for caller: Caller) throws(Refusal) -> ListPage<File> {
     let owner = try caller.requireUser()
+    try caller.requireWholeSite()
     return try read { tx throws(Refusal) in
       try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in try tx.files(of: owner, slice) }
     }
@@ -156,10 +157,10 @@ extension ReadTransaction {
     if try isCustomEmoji(file.id) { return true }
     if try settings().icon == file.id { return true }
     for forum in try forums(withIcon: file.id, limit: Self.maxForums) {
-      guard let standing = try standing(of: caller.user, in: forum) else { continue }
+      guard let standing = try standing(of: caller, in: forum) else { continue }
       if Permissions.rights(of: caller.role, in: standing).contains(.see) { return true }
     }
-    guard let user = caller.user else { return false }
+    guard let user = caller.user, caller.forums == nil else { return false }
     for id in try reports(holding: file.id, limit: Self.maxForums) {
       if file.owner == user { return true }
       if let report = try report(id), try mayHandle(report, user, caller.role) { return true }

@@ -149,15 +149,40 @@ extension CommunityView {
 
 extension ReadTransaction {
   fileprivate func rights(of caller: Caller, in forum: ID<Forum>) throws(Refusal) -> ForumRights {
-    guard let standing = try standing(of: caller.user, in: forum) else { return [] }
+    guard let standing = try standing(of: caller, in: forum) else { return [] }
     return Permissions.rights(of: caller.role, in: standing)
   }
 
   fileprivate func forums(
     with text: String? = nil, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<ForumView> {
-    try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
+    if let forums = caller.forums { return try self.forums(of: forums, with: text, page, for: caller) }
+    return try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
       try forums(for: caller.user, seeing: Permissions.visible(to: caller.role), with: text, slice)
+    }
+  }
+
+  /// The same list for a token of these forums.
+  private func forums(
+    of ids: Set<ID<Forum>>, with text: String?, _ page: PageRequest, for caller: Caller
+  ) throws(Refusal) -> ListPage<ForumView> {
+    let key = text.map { Forum.key($0) }
+    var found: [ForumView] = []
+    for id in ids {
+      do throws(Refusal) {
+        let view = try forum(id, for: caller)
+        if key.map({ Forum.key(view.forum.title).contains($0) }) ?? true { found.append(view) }
+      } catch .notFound { continue }
+    }
+    return try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
+      let start = slice.key?.numbers.first
+      let rest = found.filter { view in
+        start.map { slice.isBackward ? view.forum.activity > $0 : view.forum.activity < $0 } ?? true
+      }
+      return Array(
+        rest.sorted {
+          slice.isBackward ? $0.forum.activity < $1.forum.activity : $0.forum.activity > $1.forum.activity
+        }.prefix(slice.limit))
     }
   }
 
@@ -222,7 +247,7 @@ extension WriteTransaction {
 
   /// Whether the caller may use `@room` here: needs the right, at most once per 10 minutes.
   func mayMentionRoom(_ forum: ID<Forum>, for caller: Caller) throws(Refusal) -> Bool {
-    guard let standing = try standing(of: caller.user, in: forum),
+    guard let standing = try standing(of: caller, in: forum),
       Permissions.rights(of: caller.role, in: standing).contains(.mentionRoom)
     else { return false }
     return try recordRoomMention(in: forum, minInterval: Self.roomMentionInterval)

@@ -8,6 +8,8 @@ extension Community {
     _ id: ID<Message>, as type: ActionType, by caller: Caller
   ) async throws(Refusal) -> MessageView {
     let user = try caller.requireUser(.write)
+    // An entry of a feed is outside of forums.
+    if type == .repost { try caller.requireWholeSite() }
     let bounds = bounds
     let rules: CompiledRules? = if type == .repost { try await compiledRules() } else { nil }
     return try await store.write { tx throws(Refusal) in
@@ -30,6 +32,7 @@ extension Community {
 
   public func removeAction(_ id: ID<Message>, as type: ActionType, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.write)
+    if type == .repost { try caller.requireWholeSite() }
     try await store.write { tx throws(Refusal) in
       let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)

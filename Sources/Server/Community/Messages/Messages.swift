@@ -101,7 +101,7 @@ extension ReadTransaction {
 
   /// The first readable message, or nil if the caller may not read the conversation.
   func historyStart(of conversation: ID<Conversation>, for caller: Caller) throws(Refusal) -> Int? {
-    guard let standing = try standing(of: caller.user, in: conversation),
+    guard let standing = try standing(of: caller, in: conversation),
       Permissions.rights(of: caller.role, in: standing).contains(.read)
     else { return nil }
     return Permissions.fromSeq(of: caller.role, in: standing)

@@ -72,7 +72,7 @@ extension ReadTransaction {
   fileprivate func removal(_ id: ID<Removal>, for caller: Caller) throws(Refusal) -> Removal {
     guard let removal = try removal(id) else { throw .notFound }
     guard caller.role?.isModerator != true else { return removal }
-    guard let forum = removal.forum, let standing = try standing(of: caller.user, in: forum),
+    guard let forum = removal.forum, let standing = try standing(of: caller, in: forum),
       Permissions.rights(of: caller.role, in: standing).contains(.moderate)
     else { throw .notFound }
     return removal

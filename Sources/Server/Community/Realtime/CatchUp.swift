@@ -84,7 +84,8 @@ extension ReadTransaction {
     guard after <= last else { return .reset(.ahead, head: last) }
     let first = try firstEvent() ?? last + 1
     guard after >= first - 1 else { return .reset(.trimmed, head: last) }
-    let key = CatchUpCache.Key(head: last, event: after, topics: topics, user: caller.user, role: caller.role)
+    let key = CatchUpCache.Key(
+      head: last, event: after, topics: topics, user: caller.user, role: caller.role, forums: caller.forums)
     var entry: CatchUpCache.Entry
     if let known = cache?.entry(for: key) {
       entry = known
@@ -192,7 +193,7 @@ extension ReadTransaction {
   ) throws(Refusal) {
     // Every user subscribes to these: they carry the changes of the user's own rights.
     if let user = caller.user {
-      let isAsked = topics.contains(.me)
+      let isAsked = caller.forums == nil && topics.contains(.me)
       for stream in [EventStream.user(user), .site] {
         found.streams[stream] = SubscribedStream(StreamReader(caller.role), .own, isOfMe: isAsked, isQuiet: !isAsked)
       }
@@ -200,7 +201,7 @@ extension ReadTransaction {
     for topic in Set(topics).sorted(by: { $0.description < $1.description }) {
       switch topic {
       case .me:
-        guard let user = caller.user else {
+        guard let user = caller.user, caller.forums == nil else {
           found.lost.append(topic)
           continue
         }
@@ -208,7 +209,7 @@ extension ReadTransaction {
       case .conversation(let id):
         if try !expand(id, into: &found, for: caller) { found.lost.append(topic) }
       case .forum(let id):
-        if let standing = try standing(of: caller.user, in: id),
+        if let standing = try standing(of: caller, in: id),
           Permissions.rights(of: caller.role, in: standing).contains(.read)
         {
           found.streams[.forum(id)] = SubscribedStream(StreamReader(caller.role), .forum(id))
@@ -218,13 +219,14 @@ extension ReadTransaction {
       case .forumMessages(let id):
         if try !expandMessages(of: id, into: &found, for: caller) { found.lost.append(topic) }
       case .timeline:
-        guard let user = caller.user else {
+        guard let user = caller.user, caller.forums == nil else {
           found.lost.append(topic)
           continue
         }
         try expandTimeline(of: user, into: &found, for: caller)
       // Presence and app topics would reveal other users to guests.
-      case .presence, .app: if caller.role == nil || caller.role == .guest { found.lost.append(topic) }
+      case .presence, .app:
+        if caller.role == nil || caller.role == .guest || caller.forums != nil { found.lost.append(topic) }
       }
     }
   }
@@ -233,7 +235,7 @@ extension ReadTransaction {
   private func expandMessages(
     of forum: ID<Forum>, into found: inout CatchUpCache.Expanded, for caller: Caller
   ) throws(Refusal) -> Bool {
-    guard let standing = try standing(of: caller.user, in: forum),
+    guard let standing = try standing(of: caller, in: forum),
       Permissions.rights(of: caller.role, in: standing).contains(.read)
     else { return false }
     let conversations = try conversations(of: forum, limit: CatchUpLimits.conversations + 1)
@@ -305,7 +307,7 @@ extension ReadTransaction {
   ) throws(Refusal) -> Bool {
     let stream = EventStream.conversation(id)
     guard found.streams[stream] == nil else { return true }
-    guard let standing = try standing(of: caller.user, in: id),
+    guard let standing = try standing(of: caller, in: id),
       Permissions.rights(of: caller.role, in: standing).contains(.read)
     else { return false }
     var readAccess = standing.participant == nil && !standing.isOwner ? SubscribedStream.ReadAccess.open : .own

@@ -16,9 +16,11 @@ public final class CatchUpCache: Sendable {
     let topics: [LiveTopic]
     let user: ID<User>?
     let role: Role?
+    /// The forums that the token reaches.
+    let forums: Set<ID<Forum>>?
 
     func moved(to event: Int) -> Self {
-      Self(head: head, event: event, topics: topics, user: user, role: role)
+      Self(head: head, event: event, topics: topics, user: user, role: role, forums: forums)
     }
   }
 

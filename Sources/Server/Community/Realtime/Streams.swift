@@ -46,8 +46,10 @@ extension ReadTransaction {
   /// The first readable message of the stream. Throws if the caller may not read the stream.
   func fromSeq(in stream: EventStream, for caller: Caller) throws(Refusal) -> Int {
     switch stream {
-    case .site: _ = try caller.requireUser()
-    case .user(let user): guard user == caller.user else { throw .notFound }
+    case .site:
+      _ = try caller.requireUser()
+      try caller.requireWholeSite()
+    case .user(let user): guard user == caller.user, caller.forums == nil else { throw .notFound }
     case .forum(let forum): try require(.read, caller, in: forum)
     case .conversation(let conversation):
       let (_, standing) = try rights(of: caller, in: conversation)

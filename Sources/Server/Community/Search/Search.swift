@@ -199,11 +199,12 @@ extension ReadTransaction {
     var scopes: [SearchRange] = []
     if let forum { try require(.read, caller, in: forum) }
     let seeing = Permissions.readable(to: caller.role)
-    for (id, standing) in try forumStandings(of: caller.user, seeing: seeing) where forum == nil || forum == id {
+    for (id, standing) in try forumStandings(of: caller.user, seeing: seeing)
+    where (forum == nil || forum == id) && caller.reaches(id) {
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
       scopes.append(SearchRange(.forum(id), after: ID(Permissions.fromSeq(of: caller.role, in: standing))))
     }
-    guard forum == nil else { return scopes }
+    guard forum == nil, caller.forums == nil else { return scopes }
     let open = Audience.allCases.filter { audience in
       Permissions.rights(of: caller.role, in: Standing(kind: .channel, readers: audience)).contains(.read)
     }

@@ -9,7 +9,7 @@ extension ReadTransaction {
   func reloadCaller(_ caller: Caller) throws(Refusal) -> Caller {
     guard let id = caller.user else { return caller }
     guard let role = try activeRole(of: id) else { throw .unauthenticated }
-    return Caller(user: id, role: role, scope: caller.scope, session: caller.session)
+    return Caller(user: id, role: role, scope: caller.scope, session: caller.session, limits: caller.limits)
   }
 
   /// The same for the author of a post, with the rights in the conversation, from one query.
@@ -17,13 +17,14 @@ extension ReadTransaction {
     _ caller: Caller, in conversation: ID<Conversation>
   ) throws(Refusal) -> (caller: Caller, rights: Rights, author: AuthorStanding) {
     let id = try caller.requireUser()
-    guard let author = try authorStanding(of: id, in: conversation) else {
+    guard try reaches(conversation, caller), let author = try authorStanding(of: id, in: conversation) else {
       _ = try reloadCaller(caller)
       throw .notFound
     }
     let rights = Permissions.rights(of: author.role, in: author.standing)
     guard rights.contains(.read) else { throw .notFound }
-    let caller = Caller(user: id, role: author.role, scope: caller.scope, session: caller.session)
+    let caller = Caller(
+      user: id, role: author.role, scope: caller.scope, session: caller.session, limits: caller.limits)
     return (caller, rights, author)
   }
 
@@ -31,7 +32,7 @@ extension ReadTransaction {
   func revalidate(_ caller: Caller) throws(Refusal) -> Caller {
     guard let session = caller.session else { return try reloadCaller(caller) }
     guard let known = try activeSession(session) else { throw .unauthenticated }
-    return Caller(user: known.user, role: known.role, scope: known.scope, session: session)
+    return Caller(user: known.user, role: known.role, scope: known.scope, session: session, limits: known.limits)
   }
 
   /// A user and the caller's rights over them. Throws `notFound` if the caller may not see the user.
@@ -40,7 +41,9 @@ extension ReadTransaction {
   ) throws(Refusal) -> (user: User, rights: UserRights) {
     let id = try userID(reference, for: caller)
     guard let user = try self.user(id) else { throw .notFound }
-    let rights = Permissions.rights(of: caller.role, over: try standing(of: caller, and: user))
+    var rights = Permissions.rights(of: caller.role, over: try standing(of: caller, and: user))
+    // A token of forums reads names.
+    if caller.forums != nil { rights.formIntersection(.see) }
     guard rights.contains(.see) else { throw .notFound }
     return (user, rights)
   }
@@ -65,7 +68,8 @@ extension ReadTransaction {
       let standing = UserStanding(
         role: user.summary.role, state: user.standing?.state ?? .active, isSelf: id == caller.user,
         isTogether: acquainted.contains(id), isInPublic: inPublic.contains(id))
-      let rights = Permissions.rights(of: caller.role, over: standing)
+      var rights = Permissions.rights(of: caller.role, over: standing)
+      if caller.forums != nil { rights.formIntersection(.see) }
       if rights.contains(.see) { visible.append(user.redacted(for: rights)) }
     }
     return visible
@@ -154,6 +158,7 @@ extension CommunityView {
     in state: UserState, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<User> {
     _ = try caller.requireUser()
+    try caller.requireWholeSite()
     guard let role = caller.role, role.isModerator else { throw .forbidden }
     return try read { tx throws(Refusal) in
       let found = try ListPage(page, by: { ListKey($0.summary.id) }) { slice throws(Refusal) in
@@ -178,7 +183,8 @@ extension User {
   func redacted(for caller: Caller, _ role: Role) -> User {
     let standing = UserStanding(
       role: summary.role, state: standing?.state ?? .active, isSelf: caller.user == summary.id)
-    return redacted(for: Permissions.rights(of: role, over: standing))
+    let rights = Permissions.rights(of: role, over: standing)
+    return redacted(for: caller.forums == nil ? rights : rights.intersection(.see))
   }
 }
 

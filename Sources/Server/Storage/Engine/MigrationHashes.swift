@@ -135,5 +135,8 @@ enum MigrationHashes {
     Migration(
       number: 44, name: "descriptions",
       hash: "8a470fa40dbcb2911f61ff76ea69ed7786db07114e26def5d8e79592f1a7dc60"),
+    Migration(
+      number: 45, name: "token_limits",
+      hash: "5ff0d2b13aefc848ef087bcf7b8eb9265542f78577ca301094aea0a44bf6bead"),
   ]
 }

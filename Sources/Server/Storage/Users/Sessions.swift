@@ -8,6 +8,7 @@ public struct StoredSession: Sendable, Hashable {
   public let role: Role
   public let scope: Scope
   public let lastUsedAt: Int64?
+  public let limits: TokenLimits
   /// Whether the user has no second factor a week after the site began to require one.
   public let lacksSecondFactor: Bool
 }
@@ -24,10 +25,11 @@ public struct NewSession: Sendable {
   public let parent: ID<Session>?
   /// The network of the client.
   public let address: String?
+  public let limits: TokenLimits
 
   public init(
     user: ID<User>, kind: Session.Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil,
-    parent: ID<Session>? = nil, address: String? = nil
+    parent: ID<Session>? = nil, address: String? = nil, limits: TokenLimits = TokenLimits()
   ) {
     self.user = user
     self.kind = kind
@@ -37,6 +39,7 @@ public struct NewSession: Sendable {
     self.expiresAt = expiresAt
     self.parent = parent
     self.address = address
+    self.limits = limits
   }
 }
 
@@ -59,7 +62,7 @@ extension ReadTransaction {
 
   private static let sessionWithDigest = SQL(
     """
-    select s.id, s.user_id, a.role, s.scope, s.last_used_at, \(SecondFactorRule.isBroken)
+    select s.id, s.user_id, a.role, s.scope, s.last_used_at, \(SecondFactorRule.isBroken), s.forums, s.rate_limit
     from session s
     join account a on a.id = s.user_id
     where s.digest = $3 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
@@ -70,7 +73,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select s.id, s.user_id, a.role, s.scope, s.last_used_at, 0
+        select s.id, s.user_id, a.role, s.scope, s.last_used_at, 0, s.forums, s.rate_limit
         from session s
         join account a on a.id = s.user_id
         where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
@@ -88,7 +91,7 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-          select id, kind, name, scope, created_at, last_used_at, expires_at, address
+          select id, kind, name, scope, created_at, last_used_at, expires_at, address, forums, rate_limit
           from session
           where user_id = $1 and kind = $2 and id \(page.comparison) $3 and (expires_at is null or expires_at > $4)
           order by id \(page.order)
@@ -105,7 +108,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select id, kind, name, scope, created_at, last_used_at, expires_at, address
+        select id, kind, name, scope, created_at, last_used_at, expires_at, address, forums, rate_limit
         from session
         where id = $1 and user_id = $2 and (expires_at is null or expires_at > $3)
         """, id.number, user.number, Int(now)
@@ -132,7 +135,8 @@ extension Session {
     self.init(
       id: id, kind: try row.word(1), name: try row.text(2), scope: try row.word(3),
       createdAt: Int64(try row.int(4)), lastUsedAt: try row.optionalInt(5).map { Int64($0) },
-      expiresAt: try row.optionalInt(6).map { Int64($0) }, address: try row.optionalText(7), isCurrent: id == current)
+      expiresAt: try row.optionalInt(6).map { Int64($0) }, address: try row.optionalText(7), isCurrent: id == current,
+      limits: try TokenLimits(row))
   }
 }
 
@@ -169,11 +173,11 @@ extension WriteTransaction {
       try connection.execute(
         """
         insert into session (id, user_id, kind, digest, name, scope, created_at, last_used_at, expires_at, parent_id,
-          proved_at, address)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $11)
+          proved_at, address, forums, rate_limit)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $11, $12, $13)
         """, id, session.user.number, session.kind.rawValue, session.digest, session.name, session.scope.rawValue,
         Int(now), isToken ? nil : Int(now), expiresAt.map { Int($0) },
-        session.parent?.number, session.address)
+        session.parent?.number, session.address, session.limits.storedForums, session.limits.rate)
       // A token has not been used yet.
       guard !isToken else { return }
       try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), session.user.number)
@@ -352,6 +356,22 @@ extension StoredSession {
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
       id: ID(try row.int(0)), user: ID(try row.int(1)), role: try row.word(2), scope: try row.word(3),
-      lastUsedAt: try row.optionalInt(4).map { Int64($0) }, lacksSecondFactor: try row.int(5) == 1)
+      lastUsedAt: try row.optionalInt(4).map { Int64($0) }, limits: try TokenLimits(row),
+      lacksSecondFactor: try row.int(5) == 1)
   }
+}
+
+extension TokenLimits {
+  fileprivate init(_ row: borrowing Row) throws {
+    self.init(rate: try row.optionalInt("rate_limit"))
+    guard let text = try row.optionalText("forums") else { return }
+    var forums: Set<ID<Forum>> = []
+    for part in text.split(separator: ",") {
+      guard let forum = ID<Forum>(String(part)) else { throw row.unexpected(try row.position("forums")) }
+      forums.insert(forum)
+    }
+    self.forums = forums
+  }
+
+  fileprivate var storedForums: String? { forums?.sorted().map(\.description).joined(separator: ",") }
 }

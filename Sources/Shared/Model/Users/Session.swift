@@ -21,10 +21,11 @@ public struct Session: Sendable, Hashable {
   public var address: String?
   /// The credential of this request.
   public var isCurrent: Bool
+  public var limits: TokenLimits
 
   public init(
     id: ID<Session>, kind: Kind, name: String, scope: Scope, createdAt: Int64, lastUsedAt: Int64?, expiresAt: Int64?,
-    address: String? = nil, isCurrent: Bool
+    address: String? = nil, isCurrent: Bool, limits: TokenLimits = TokenLimits()
   ) {
     self.id = id
     self.kind = kind
@@ -35,6 +36,7 @@ public struct Session: Sendable, Hashable {
     self.expiresAt = expiresAt
     self.address = address
     self.isCurrent = isCurrent
+    self.limits = limits
   }
 }
 
@@ -50,12 +52,32 @@ extension Session: JSONWritable {
     json.field("expires_at", expiresAt.map { Timestamp($0) })
     json.field("address", address)
     json.field("current", isCurrent)
+    json.field("forums", limits.forums?.sorted())
+    json.field("rate_limit", limits.rate)
   }
+}
+
+/// The limits of a token, besides its scope.
+public struct TokenLimits: Sendable, Hashable {
+  /// The forums that it reaches; nil for all that its user reads, and for conversations outside of forums.
+  public var forums: Set<ID<Forum>>?
+  /// Messages, and apart from them other changes, per minute; nil for the limit of its user.
+  public var rate: Int?
+
+  public static let rates = 1...100_000
+
+  public init(forums: Set<ID<Forum>>? = nil, rate: Int? = nil) {
+    self.forums = forums
+    self.rate = rate
+  }
+
+  public var areNone: Bool { forums == nil && rate == nil }
 }
 
 public struct TokenDraft: Sendable {
   public var name: String
   public var scope: Scope
+  public var limits = TokenLimits()
   public var expiresAt: Int64?
   /// Confirms a token of scope `admin`.
   public var password: String?
@@ -72,6 +94,8 @@ public struct TokenDraft: Sendable {
     password = try object.optional("password")
     let expiresAt: Timestamp? = try object.optional("expires_at")
     self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
+    let forums: [ID<Forum>]? = try object.optional("forums")
+    limits = TokenLimits(forums: forums.map { Set($0) }, rate: try object.optional("rate_limit"))
     clientID = try object.optional("client_id")
   }
 }

@@ -52,7 +52,8 @@ enum BotCommand {
       operations: ["listBotTokens"], isRemote: true, help: Help.botTokens, run: tokens),
     Command.control(
       "bot create-token", operands: ["NAME"], summary: "create another token of a bot and print it",
-      settings: [.botScope], operations: ["createBotToken"], isRemote: true, help: Help.botRenewal, run: renew),
+      settings: [.botScope, .onlyForum, .tokenRate], operations: ["createBotToken"], isRemote: true,
+      help: Help.botRenewal, run: renew),
     Command.control(
       "bot revoke-token", operands: ["NAME", "TOKEN"], summary: "revoke a token of a bot",
       operations: ["revokeBotToken"], isRemote: true, help: Help.botRevocation, run: revoke),
@@ -62,17 +63,18 @@ enum BotCommand {
 
   @Sendable private static func tokens(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
     try await UserCommand.printList(settings, of: path(settings.operands[0]), from: client) { tokens, _ in
-      var rows = [["ID", "NAME", "SCOPE", "CREATED", "LAST USED", "EXPIRES"]]
+      var rows = [["ID", "NAME", "SCOPE", "FORUMS", "RATE", "CREATED", "LAST USED", "EXPIRES"]]
       for token in tokens {
         var token = try token.object()
         let (lastUsed, expires): (String?, String?) = (
           try token.optional("last_used_at"), try token.optional("expires_at")
         )
-        rows.append([
-          try token.string("id"), try token.string("name"), try token.string("scope"),
-          String(try token.string("created_at").prefix(10)), lastUsed.map { String($0.prefix(10)) } ?? "never",
-          expires.map { String($0.prefix(10)) } ?? "never",
-        ])
+        let (forums, rate): ([String]?, Int?) = (try token.optional("forums"), try token.optional("rate_limit"))
+        let created = String(try token.string("created_at").prefix(10))
+        let ends = [lastUsed, expires].map { $0.map { String($0.prefix(10)) } ?? "never" }
+        let limits = [forums?.joined(separator: ",") ?? "all", rate.map { "\($0)" } ?? "default"]
+        rows.append(
+          [try token.string("id"), try token.string("name"), try token.string("scope")] + limits + [created] + ends)
       }
       return UserCommand.aligned(rows)
     }
@@ -81,9 +83,11 @@ enum BotCommand {
   /// Prints only the token, for scripts.
   @Sendable private static func renew(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
     let name = settings.operands[0]
+    let limits = try TokenFlags(settings)
     var response = try await client.response(.post, try path(name)) { json in
       json.field("name", name)
       json.field("scope", settings.text(.botScope) ?? "write")
+      limits.write(to: &json)
     }
     return Outcome(.success, try response.string("token"))
   }

@@ -1,11 +1,13 @@
 // The sessions and tokens of the user.
 
 import { el, refill } from '../../core/dom.js';
-import { say, sayProblem } from '../../core/text/text.js';
+import { isolate, say, sayProblem } from '../../core/text/text.js';
 import { moment, time } from '../../core/text/times.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
-import { ask, dialog } from '../../parts/overlays/dialog.js';
+import { dialog } from '../../parts/overlays/dialog.js';
 import { field } from '../../parts/forms/field.js';
+import { savingForm } from '../../parts/forms/form.js';
+import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';
 
 /** A row of a session or token, with a button that ends it if there is a `verb`. */
@@ -48,43 +50,66 @@ export async function sessions(shell, column) {
 
 export async function tokens(shell, column) {
   const { site } = shell;
-  const page = await site.call('GET', '/me/tokens');
-  const make = async () => {
-    const name = await ask(
-      say('tokens.make'),
-      field(say('tokens.name'), { hint: say('tokens.nameHint'), required: true, limit: 64 }),
-      say('tokens.make'),
-    );
-    if (!name) return;
-    try {
-      const made = await site.call('POST', '/me/tokens', {
-        body: { name, scope: 'write', client_id: crypto.randomUUID() },
-      });
-      dialog(
-        say('tokens.made'),
-        [el('p', null, say('tokens.once')), field(say('tokens.token'), { value: made.token })],
-        { onClose: () => tokens(shell, column) },
-      );
-    } catch (error) {
-      toast(sayProblem(error));
-    }
-  };
+  const [page, forums] = await Promise.all([site.call('GET', '/me/tokens'), site.client.calls.listForums({ query: { limit: 200 } })]);
+  const titles = new Map(forums.data.map((it) => [it.id, it.title]));
+  const facts = (it) => [
+    say(`scope.${it.scope}`),
+    it.forums && it.forums.map((id) => isolate(titles.get(id) ?? id)).join(', '),
+    it.last_used_at ? time(it.last_used_at, moment) : say('tokens.unused'),
+  ];
   refill(
     column,
     el('p.second', null, say('tokens.lead')),
     el(
       'div.setting-list',
       null,
-      page.data.map((it) =>
-        endable(
-          site,
-          it.name,
-          [say(`scope.${it.scope}`), ' · ', it.last_used_at ? time(it.last_used_at, moment) : say('tokens.unused')],
-          say('tokens.end'),
-          `/me/tokens/${it.id}`,
-        ),
-      ),
+      page.data.map((it) => endable(site, it.name, separated(facts(it)), say('tokens.end'), `/me/tokens/${it.id}`)),
     ),
-    el('div.form-foot', null, button(say('tokens.make'), { picture: 'plus', on: make })),
+    el(
+      'div.form-foot',
+      null,
+      button(say('tokens.make'), { picture: 'plus', on: () => createToken(site, titles, () => tokens(shell, column)) }),
+    ),
   );
+}
+
+function separated(facts) {
+  return facts.filter(Boolean).flatMap((it, index) => (index ? [' · ', it] : [it]));
+}
+
+function createToken(site, forums, changed) {
+  // A repeated press creates no second token.
+  const id = crypto.randomUUID();
+  const name = field(say('tokens.name'), { hint: say('tokens.nameHint'), required: true, limit: 64 });
+  const limits = [...forums].map(([forum, title]) => [forum, toggle(title)]);
+  const create = button(say('tokens.make'), { kind: 'primary', type: 'submit' });
+  const work = async () => {
+    const chosen = limits.filter(([, { input }]) => input.checked).map(([forum]) => forum);
+    const made = await site.call('POST', '/me/tokens', {
+      body: { name: name.input.value.trim(), scope: 'write', client_id: id, forums: chosen.length ? chosen : undefined },
+    });
+    node.close();
+    dialog(
+      say('tokens.made'),
+      [el('p', null, say('tokens.once')), field(say('tokens.token'), { value: made.token })],
+      { onClose: changed },
+    );
+  };
+  const node = dialog(
+    say('tokens.make'),
+    savingForm(
+      create,
+      { work },
+      name,
+      limits.length > 0 &&
+        el(
+          'div.field',
+          { role: 'group', aria: { label: say('navigation.forums') } },
+          el('span.field-label', null, say('navigation.forums')),
+          el('p.field-hint', null, say('tokens.forumsHint')),
+          limits.map(([, it]) => it),
+        ),
+    ),
+  );
+  name.input.focus();
 }

@@ -220,20 +220,31 @@ extension Request where Response == Resource<NewToken> {
   /// `POST /me/tokens`
   ///
   /// - Parameters:
+  ///   - limits: the forums that the token reaches, and its rate.
   ///   - password: confirms scope `admin`, unless the caller signed in within ten minutes.
   ///   - clientID: the idempotency key. A repeated request returns no secret, so the request is not retried
   ///     automatically.
   public static func createToken(
-    name: String, scope: Scope, expiresAt: Timestamp? = nil, password: String? = nil, clientID: String? = nil
+    name: String, scope: Scope, limits: TokenLimits = TokenLimits(), expiresAt: Timestamp? = nil,
+    password: String? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("name", name)
       json.field("scope", scope.rawValue)
+      limits.write(to: &json)
       json.optional("expires_at", expiresAt)
       json.optional("password", password)
       json.optional("client_id", clientID)
     }
     return Request(.post, "/me/tokens", body: body)
+  }
+}
+
+extension TokenLimits {
+  /// Writes the limits that there are.
+  func write(to json: inout JSONWriter) {
+    json.optional("forums", forums?.sorted())
+    json.optional("rate_limit", rate)
   }
 }
 

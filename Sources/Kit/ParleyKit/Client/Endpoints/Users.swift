@@ -37,14 +37,17 @@ extension Request where Response == Resource<NewToken> {
   ///
   /// - Parameters:
   ///   - scope: not `admin`.
+  ///   - limits: the forums that the token reaches. Its rate replaces the limit of the bot.
   ///   - clientID: the idempotency key. A repeated request returns no secret, so the request is not retried
   ///     automatically.
   public static func createBotToken(
-    of bot: UserReference, name: String, scope: Scope, expiresAt: Timestamp? = nil, clientID: String? = nil
+    of bot: UserReference, name: String, scope: Scope, limits: TokenLimits = TokenLimits(),
+    expiresAt: Timestamp? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("name", name)
       json.field("scope", scope.rawValue)
+      limits.write(to: &json)
       json.optional("expires_at", expiresAt)
       json.optional("client_id", clientID)
     }
