@@ -17,6 +17,11 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     origin = scheme + "://" + text.lowercased()
   }
 
+  private init(origin: String) { self.origin = origin }
+
+  /// The address of no server (RFC 6761 §6.4).
+  static let preview = ServerAddress(origin: "https://preview.invalid")
+
   /// Characters of a host, a port and a bracketed IPv6 address.
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
