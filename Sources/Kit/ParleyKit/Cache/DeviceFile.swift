@@ -6,14 +6,15 @@ extension Connection {
   /// - Parameters:
   ///   - version: the schema version. An older version of the app refuses a newer file.
   ///   - upgrades: from each earlier version to the next.
+  ///   - isExclusive: false for a file that other processes may read. It has a lock of its own.
   static func device(
     _ path: String, version: Int, schema: String, upgrades: [String] = [], cacheKibibytes: Int,
-    patience: Duration = .seconds(5)
+    patience: Duration = .seconds(5), isExclusive: Bool = true
   ) throws(CacheFault) -> Connection {
     var options = Options()
     options.busyTimeout = patience
     options.cacheKibibytes = cacheKibibytes
-    options.isExclusive = true
+    options.isExclusive = isExclusive
     let connection: Connection
     let found: Int
     do {

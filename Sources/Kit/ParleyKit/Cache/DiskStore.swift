@@ -5,15 +5,27 @@ import ParleyJSON
 import ParleyModel
 import ParleySQLite
 
-/// A store in an SQLite file. Several processes of an app may open the same file.
+/// A store in an SQLite file. One process at a time has it open; of a shared one, others read the copy (`CacheReader`).
 public final class DiskStore: CacheStore {
   private let connection: Connection
+  /// Held by the process that has a shared file open: the file itself is not locked.
+  private let lock: Connection?
 
-  /// Opens or creates the file. It is locked by one process; another waits for `patience` and then fails with `inUse`.
-  public init(_ path: String, patience: Duration = .seconds(5)) throws(CacheFault) {
+  static let version = 2
+
+  /// Opens or creates the file. It is locked by one process; another waits for `patience` and then fails with `inUse`. The
+  /// lock ends with the store, or with the process.
+  ///
+  /// - Parameter isShared: whether other processes may read the file meanwhile. Its lock is another file, `path` with `-lock`.
+  public init(_ path: String, isShared: Bool = false, patience: Duration = .seconds(5)) throws(CacheFault) {
+    lock =
+      isShared
+      ? try .device(
+        path + "-lock", version: 1, schema: "create table lock (id integer primary key) strict;", cacheKibibytes: 64,
+        patience: patience) : nil
     connection = try .device(
-      path, version: 2, schema: Self.schema + Self.searchTable, upgrades: [Self.renamedKinds], cacheKibibytes: 8_192,
-      patience: patience)
+      path, version: Self.version, schema: Self.schema + Self.searchTable, upgrades: [Self.renamedKinds],
+      cacheKibibytes: 8_192, patience: patience, isExclusive: !isShared)
   }
 
   private static let schema = """
