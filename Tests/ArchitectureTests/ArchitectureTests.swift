@@ -69,7 +69,7 @@ private let mayImport: [String: Set<String>] = [
     "Community", "WebAuthn", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire", "ParleyJSON",
   ],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
-  "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking"],
+  "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking", "Security"],
   "ParleyTransport": ["ParleyKit", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",

@@ -5,13 +5,14 @@ extension Parley {
   public struct Device: Sendable {
     /// The connections to servers.
     public var transport: any Transport
-    /// Keeps the address of the server and the token of the session. A token signs in: an app stores the name `token` as its
-    /// platform stores secrets.
-    public var notes: KeyValueStore
+    /// Keeps the address of the server and the token of the session.
+    public var credentials: any CredentialStore
     /// Time, names and delays of the outbox.
     public var clock: Outbox.Clock
     /// The file of the cache; nil keeps it in memory.
     public var cache: String?
+    /// Whether other processes of the app may read the cache meanwhile, as `CacheReader`.
+    public var isShared = false
     /// Settings of the search index.
     public var indexing = MessageIndexing()
     /// The file of the picture cache; nil disables it.
@@ -21,11 +22,11 @@ extension Parley {
 
     /// The parts of a device that an app may replace.
     public init(
-      over transport: any Transport, notes: KeyValueStore, clock: Outbox.Clock, cache: String?,
+      over transport: any Transport, credentials: any CredentialStore, clock: Outbox.Clock, cache: String?,
       open: @escaping @Sendable (PendingFile) async throws -> FileSource
     ) {
       self.transport = transport
-      self.notes = notes
+      self.credentials = credentials
       self.clock = clock
       self.cache = cache
       self.open = open
@@ -55,34 +56,34 @@ extension Parley {
 
   /// Starts with the session of the last sign-in, also offline. Nil if there is none.
   public static func resume(on device: Device) async throws -> Parley? {
-    guard let server = device.notes.read("server").flatMap({ ServerAddress($0) }),
-      let token = device.notes.read("token")
-    else { return nil }
-    let parley = try make(Client(server, over: device.transport, token: token), device)
+    guard let credential = try device.credentials.load() else { return nil }
+    let parley = try make(Client(credential.server, over: device.transport, token: credential.token), device)
     await parley.start()
     return parley
   }
 
   /// Opens the cache first, so that its fault leaves no session behind. The answer to the sign-in names the user: no further
-  /// request can fail between the session and its token in the notes.
+  /// request can fail between the session and its stored token.
   private static func begin(
     _ server: ServerAddress, _ device: Device,
     _ open: @Sendable (OwnSession) async throws(ClientFault) -> OwnSession.Opened
   ) async throws -> Parley {
     let client = Client(server, over: device.transport)
     let parley = try make(client, device)
-    let session = OwnSession(client, store: device.notes) { [clock = device.clock] in Int(clock.now()) }
+    // `OwnSession` stores notes in `verify` only.
+    let session = OwnSession(client, store: KeyValueStore(read: { _ in nil }, write: { _, _ in })) {
+      [clock = device.clock] in Int(clock.now())
+    }
     let (user, token) = try await open(session)
     do {
       do { try await parley.sync.verifyOwner(user) } catch SyncRefusal.userChanged { try await parley.pictures.erase() }
+      try device.credentials.save(StoredCredential(server, token: token))
     } catch {
-      // The fault of the cache is reported, also if the session can't be revoked.
+      // The fault of the storage is reported, also if the session can't be revoked.
       _ = try? await client.send(.revokeSession("current"))
       client.token = nil
       throw error
     }
-    device.notes.write("server", server.description)
-    device.notes.write("token", token)
     await parley.start()
     return parley
   }
@@ -90,10 +91,10 @@ extension Parley {
   private static func make(_ client: Client, _ device: Device) throws(CacheFault) -> Parley {
     try Parley(
       client, clock: device.clock, device.indexing, open: device.open, pictures: device.pictures,
-      didSignOut: { device.notes.write("token", nil) }
-    ) { [path = device.cache] in
+      didSignOut: { device.credentials.remove() }
+    ) { [path = device.cache, isShared = device.isShared] in
       guard let path else { return MemoryStore() }
-      return try DiskStore(path)
+      return try DiskStore(path, isShared: isShared)
     }
   }
 }

@@ -9,6 +9,11 @@ private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _
   unsafe read(descriptor, buffer, count)
 }
 
+/// `write(2)`, hidden likewise.
+private func writeBytes(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  unsafe write(descriptor, buffer, count)
+}
+
 /// File operations of this module.
 enum Files {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
@@ -39,6 +44,20 @@ enum Files {
       guard count >= 0 else { throw failure("\(path) can't be read") }
       if count == 0 { return bytes }
       bytes.append(contentsOf: buffer[..<count])
+    }
+  }
+
+  /// Writes a file that only its owner may read or write. Fails if it exists.
+  static func write(_ bytes: [UInt8], toNew path: String) throws(SQLiteError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("\(path) can't be created") }
+    defer { close(descriptor) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe writeBytes(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("\(path) can't be written") }
+      rest = rest.dropFirst(count)
     }
   }
 

@@ -17,7 +17,7 @@ import Testing
       let notes = KeyValueStore(
         read: { name in kept.withLock { $0[name] } }, write: { name, value in kept.withLock { $0[name] = value } })
       var device = Parley.Device(
-        over: try NetworkTransport(), notes: notes,
+        over: try NetworkTransport(), credentials: notes,
         clock: Outbox.Clock { Int64(Date().timeIntervalSince1970 * 1_000) }, cache: folder.path + "/cache.db"
       ) { file in FileSource(name: file.name, bytes: []) }
       let server = try #require(ServerAddress(daemon.url))
@@ -63,7 +63,7 @@ import Testing
 
   private static func device(_ transport: any Transport, _ notes: Notes, cache: String) -> Parley.Device {
     Parley.Device(
-      over: transport, notes: notes.store,
+      over: transport, credentials: notes.store,
       clock: Outbox.Clock(now: TestSite.ticking, pause: { _ in .milliseconds(20) }),
       cache: cache
     ) { file in FileSource(name: file.name, bytes: []) }
@@ -160,6 +160,46 @@ import Testing
       for await state in await parley.states() where state == .signedOut { break }
       #expect(parley.client.token == nil && notes["token"] == nil)
       #expect(try await Parley.resume(on: device) == nil)
+    }
+  }
+
+  @Test func `a file of a credential is readable by its owner alone`() throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let path = folder.path + "/credential"
+    let file = CredentialFile(path)
+    #expect(try file.load() == nil)
+    let server = try #require(ServerAddress("https://chat.example:8443"))
+    for token in ["first", "second"] {
+      // A crash may leave the draft of a file.
+      try Data("half".utf8).write(to: URL(filePath: path + ".new"))
+      try file.save(StoredCredential(server, token: token))
+      #expect(try file.load() == StoredCredential(server, token: token))
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+    }
+    file.remove()
+    file.remove()
+    #expect(try file.load() == nil)
+    try Data("no JSON".utf8).write(to: URL(filePath: path))
+    #expect(try file.load() == nil)
+    let missing = CredentialFile(folder.path + "/missing/credential")
+    #expect(throws: CacheFault.self) { try missing.save(StoredCredential(server, token: "t")) }
+  }
+
+  private struct FullStore: CredentialStore {
+    func load() -> StoredCredential? { nil }
+    func save(_ credential: StoredCredential) throws(CacheFault) { throw .broken("full") }
+    func remove() {}
+  }
+
+  @Test func `a sign-in whose credential can't be stored leaves no session`() async throws {
+    try await SocketSite.open { site in
+      var device = Self.device(try NetworkTransport(), Notes(), cache: "")
+      (device.cache, device.credentials) = (nil, FullStore())
+      let before = try await Self.sessionCount(of: "grace", site)
+      await #expect(throws: CacheFault.broken("full")) { try await Self.signIn("grace", site, on: device) }
+      #expect(try await Self.sessionCount(of: "grace", site) == before)
     }
   }
 }

@@ -8,7 +8,7 @@ public struct KeyValueStore: Sendable {
   /// Removes the value if nil.
   public var write: @Sendable (_ name: String, _ value: String?) -> Void
 
-  /// A store for the credential, such as the keychain.
+  /// A store of the app.
   public init(
     read: @escaping @Sendable (_ name: String) -> String?,
     write: @escaping @Sendable (_ name: String, _ value: String?) -> Void
