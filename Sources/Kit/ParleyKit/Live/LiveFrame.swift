@@ -1,4 +1,5 @@
 public import ParleyJSON
+public import ParleyModel
 
 /// A frame of the live connection.
 public struct LiveFrame: Sendable {
@@ -14,6 +15,16 @@ public struct LiveFrame: Sendable {
   public let representation: JSONRaw
   let cursor: String?
   let reason: String?
+
+  /// The message that was created or changed; nil for any other frame.
+  public var message: Message? {
+    do throws(JSONError) {
+      guard name.hasPrefix("message."), id != nil else { return nil }
+      let event = try ReceivedEvent(json: JSONValue(parsing: representation.bytes))
+      guard case .message(let message) = event.content else { return nil }
+      return message
+    } catch { return nil }
+  }
 
   init(_ text: String) throws(JSONError) { try self.init(json: JSONValue(parsing: Array(text.utf8))) }
 }
