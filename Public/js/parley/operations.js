@@ -24,6 +24,7 @@ import { wantLater, withReply } from './reducer.js';
  * @property {'pending' | 'failed'} state
  * @property {any} reason The problem, as JSON.
  * @property {number} tries Number of tries begun.
+ * @property {number} [losses] How often the server had lost the uploaded files.
  * @property {boolean} unanswered A request has begun whose answer is unknown: the server may have the message.
  * @property {string} created_at
  * @property {string} [held_until] Time of a deletion that can be taken back: it is not sent before.
@@ -84,6 +85,20 @@ export const mayBeSent = (op) => op.unanswered;
  * @param {Operation} op
  */
 export const isUploaded = (op) => op.files.every(({ file_id }) => file_id !== null);
+
+/** Uploads of a message's files after losses, before the server's refusal counts. */
+const maxLosses = 5;
+
+/**
+ * A message whose uploaded files a restored server has lost: they are uploaded again. Null if the server's refusal counts.
+ * @param {Operation} op @param {import('./problem.js').Problem} problem @returns {Operation | null}
+ */
+export function withLostFiles(op, problem) {
+  const { files, losses = 0 } = op;
+  const isLost = problem.errors.some(({ field, code }) => field === 'attachments' && code === 'unknown');
+  if (!isLost || losses === maxLosses || files.length === 0 || !isUploaded(op)) return null;
+  return { ...op, files: files.map(({ upload_id: _, ...file }) => ({ ...file, file_id: null })), losses: losses + 1 };
+}
 
 /**
  * Whether a stored operation is the mirrored one.

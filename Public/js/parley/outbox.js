@@ -13,7 +13,7 @@
 import { newClientId } from './ids.js';
 import {
   aboutSent, actionKinds, forgetRead, holdOf, inOrder, isSameAction, isSameTry, isUploaded, maxHold, mayBeSent, pollAgain,
-  putAgain, removal, sendable, sourcesOfMessage,
+  putAgain, removal, sendable, sourcesOfMessage, withLostFiles,
 } from './operations.js';
 import { Problem, networkProblem } from './problem.js';
 import {
@@ -488,6 +488,8 @@ export class Outbox {
       if (held.body.reply_to && problem.errors.some(({ field }) => field === 'reply_to')) {
         return [put('outbox', { ...ended(held), body })];
       }
+      const unsent = withLostFiles(held, problem);
+      if (unsent) return [put('outbox', ended(unsent))];
       failed = /** @type {Operation} */ ({ ...ended(held), state: 'failed', reason });
       if (op.kind === 'read') {
         rows.remove('outbox', op.id);

@@ -9,6 +9,8 @@ const whole = 4 * 1024 * 1024;
 const wholePicture = 16 * 1024 * 1024;
 const piece = 4 * 1024 * 1024;
 const maxTries = 8;
+/** Lost uploads that are begun again. */
+const maxLosses = 5;
 
 /**
  * @param {import('./client.js').Client} client
@@ -34,10 +36,28 @@ export async function upload(client, blob, options = {}) {
     return file;
   }
   let id = options.uploadId;
+  for (let losses = 0; ; losses++) {
+    try {
+      return await sendPieces(client, blob, name, { ...options, uploadId: id });
+    } catch (error) {
+      // A restored server has lost the upload, so it begins again.
+      if (!(error instanceof Problem) || error.status !== 404 || losses === maxLosses) throw error;
+      id = undefined;
+    }
+  }
+}
+
+/**
+ * Uploads piece by piece, from where an earlier attempt ended.
+ * @param {import('./client.js').Client} client @param {Blob} blob @param {string} name @param {Parameters<typeof upload>[2] & {}} options
+ * @returns {Promise<any>} The file.
+ */
+async function sendPieces(client, blob, name, { signal, onProgress, clientId, uploadId, onUpload }) {
+  let id = uploadId;
   let offset = id === undefined ? 0 : await reached(client, id, signal);
   if (id === undefined) {
-    id = (await client.calls.createUpload({ body: { name, size: blob.size, client_id: options.clientId }, signal })).id;
-    await options.onUpload?.(/** @type {string} */ (id));
+    id = (await client.calls.createUpload({ body: { name, size: blob.size, client_id: clientId }, signal })).id;
+    await onUpload?.(/** @type {string} */ (id));
   }
   for (let tries = 0; ; ) {
     onProgress?.(offset, blob.size);

@@ -12,6 +12,7 @@ import { Outbox } from '../../../Public/js/parley/outbox.js';
 import { Problem } from '../../../Public/js/parley/problem.js';
 import { Rows, mergeMessage, sourcesOf, position, reduce } from '../../../Public/js/parley/reducer.js';
 import { put } from '../../../Public/js/parley/store.js';
+import { upload } from '../../../Public/js/parley/upload.js';
 import { until } from './until.mjs';
 import { Peer, created, me, page, say, snapshot } from './peer.mjs';
 
@@ -567,6 +568,50 @@ test('an upload that fails leaves the message certainly unsent', async () => {
   outbox.stop();
   await outbox.cancel(operation.id);
   assert.deepEqual(await store.list('outbox'), []);
+});
+
+test('files that a restored server has lost are uploaded again', async () => {
+  for (const lost of [1, 5, 6]) {
+    const store = memoryStore();
+    let uploads = 0;
+    const posts = [];
+    const failed = [];
+    const request = async () => ({ status: 201, body: { id: String(900 + ++uploads) } });
+    const postMessage = async ({ body }) => {
+      posts.push(body.attachments);
+      if (posts.length > lost) return say(1, body);
+      const errors = [{ field: 'attachments', code: 'unknown' }];
+      throw new Problem({ status: 422, code: 'validation_failed', errors });
+    };
+    const outbox = outboxOf(store, { postMessage }, { client: { request }, emit: (kind) => kind === 'failed' && failed.push(kind) });
+    await outbox.add({ kind: 'send', conversation_id: '12', body: {} }, [new Blob(['x'])]);
+    outbox.start();
+    await until(async () => (await store.list('outbox')).length === 0 || failed.length > 0, 'the end');
+    outbox.stop();
+    assert.deepEqual(posts, Array.from({ length: Math.min(lost + 1, 6) }, (_, index) => [String(901 + index)]));
+    assert.equal(failed.length, lost === 6 ? 1 : 0);
+  }
+});
+
+test('an upload in pieces that a restored server has lost begins again', async () => {
+  const blob = new Blob([new Uint8Array(5 * 1024 * 1024)]);
+  const [created, sent] = [[], []];
+  const gone = new Problem({ status: 404, code: 'not_found' });
+  const calls = {
+    getUpload: async ({ id }) => { throw id === 'before' ? gone : new Error(id); },
+    createUpload: async () => ({ id: `upload-${created.push('')}` }),
+  };
+  const request = async (method, path, { headers }) => {
+    sent.push([path, headers['Upload-Offset']]);
+    if (sent.length === 2) throw gone;
+    const isLast = headers['Upload-Offset'] !== '0';
+    return { status: isLast ? 201 : 200, body: { id: '900' }, headers: new Headers({ 'upload-offset': String(4 * 1024 * 1024) }) };
+  };
+  const ids = [];
+  const file = await upload({ calls, request }, blob, { uploadId: 'before', onUpload: (id) => { ids.push(id); } });
+  assert.equal(file.id, '900');
+  assert.deepEqual(ids, ['upload-1', 'upload-2']);
+  assert.deepEqual(sent.map(([path]) => path), ['/uploads/upload-1', '/uploads/upload-1', '/uploads/upload-2', '/uploads/upload-2']);
 });
 
 test('a deletion behind a refused message never waits unseen', async () => {

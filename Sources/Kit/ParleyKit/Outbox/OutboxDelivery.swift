@@ -45,7 +45,7 @@ struct OutboxDelivery: Sendable {
   // MARK: Posting
 
   /// Uploads of a draft's files before the server's refusal counts.
-  private static let maxUploads = 2
+  private static let maxUploads = 6
 
   private func post(
     _ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge
