@@ -144,6 +144,65 @@ import Web
     }
   }
 
+  @Test func `a token of a forum attaches and reads only its own unused files`() async throws {
+    try await Village.open(.inMemory) { village in
+      let stage = try await LimitedStage(village, scope: "manage")
+      let path = "/conversations/\(stage.garden.room)/messages"
+      let upload = { (fields: Fields, user: String?) in
+        let type: Fields = ["Content-Type": "text/plain"]
+        let sent = try await village.send(
+          .post, "/files?name=note.txt", as: user, Array("soup".utf8), fields: type.merging(fields) { $1 })
+        return try #require(sent["id"])
+      }
+      // A file of the user's direct conversation, and one that no message shows yet.
+      let shown = try await upload([:], "grace")
+      let body: [String: Any] = ["text": "note", "attachments": [shown]]
+      _ = try await village.request(.post, "/conversations/\(stage.direct)/messages", as: "grace", body)
+      let unused = try await upload([:], "grace")
+      for file in [shown, unused] {
+        let posted = try await village.request(
+          .post, path, ["text": "x", "attachments": [file]], fields: stage.fields)
+        #expect(posted.status == 400 && posted["errors.0.code"] == "unknown")
+        let topic = try await village.request(
+          .post, "/forums/\(stage.garden.forum)/conversations", ["title": "Soil", "text": "x", "attachments": [file]],
+          fields: stage.fields)
+        #expect(topic.status == 400)
+        let edited = try await village.request(
+          .patch, "/messages/\(stage.garden.message)", ["attachments": [file]], fields: stage.fields)
+        #expect(edited.status == 400)
+        let icon = try await village.request(
+          .patch, "/forums/\(stage.garden.forum)", ["icon_file": file], fields: stage.fields)
+        #expect([400, 403].contains(icon.status))
+        for path in ["/files/\(file)", "/files/\(file)/content"] {
+          #expect(try await stage.status(.get, path) == 404)
+        }
+        #expect(try await stage.status(.delete, "/files/\(file)") == 204)
+        #expect(try await village.request(.get, "/files/\(file)", as: "grace").status == 200)
+      }
+      // An upload that the app has begun.
+      let begun = try await village.request(.post, "/uploads", as: "grace", ["name": "big", "size": 9])
+      let id = try #require(begun["id"])
+      #expect(try await stage.status(.get, "/uploads/\(id)") == 404)
+      #expect(try await stage.status(.delete, "/uploads/\(id)") == 204)
+      #expect(try await village.request(.get, "/uploads/\(id)", as: "grace").status == 200)
+      // Its own file.
+      let own = try await upload(stage.fields, nil)
+      #expect(try await stage.status(.get, "/files/\(own)") == 200)
+      let posted = try await village.request(.post, path, ["text": "x", "attachments": [own]], fields: stage.fields)
+      #expect(posted.status == 201)
+      #expect(try await stage.status(.get, "/files/\(own)/content") == 200)
+    }
+  }
+
+  @Test func `a connection with a token of a forum changes no presence`() async throws {
+    try await Village.open(.socket) { village in
+      let stage = try await LimitedStage(village)
+      let live = try village.connect("topics=conversation:\(stage.garden.room)", as: nil, fields: stage.fields)
+      _ = try await live.event("complete")
+      #expect(village.community.hub.present.isEmpty)
+    }
+  }
+
   @Test func `events with a token of a forum are those of the forum`() async throws {
     try await Village.open(.socket) { village in
       let stage = try await LimitedStage(village)

@@ -68,7 +68,7 @@ struct RealtimeClient {
   // MARK: Presence
 
   func arrive() {
-    guard let user = caller.user, caller.scope >= .write else { return }
+    guard let user = caller.user, caller.scope >= .write, caller.forums == nil else { return }
     community.hub.note(connection, of: user, isInUse: true)
     do throws(Refusal) {
       guard try view.showsPresence(user) else { return }
@@ -79,7 +79,7 @@ struct RealtimeClient {
   }
 
   func leave() {
-    guard let user = caller.user else { return }
+    guard let user = caller.user, caller.forums == nil else { return }
     community.hub.stopTyping(user)
     community.hub.note(connection, of: user, isInUse: false)
     community.hub.update(connection, of: user, .offline)

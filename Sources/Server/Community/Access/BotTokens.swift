@@ -15,6 +15,7 @@ extension Community {
     let secret = try Secret.makeToken()
     return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.revalidateStaff(caller)
+      guard caller.limits.areNone else { throw .forbidden }
       let bot = try tx.bot(bot, for: caller)
       guard bot.standing?.state == .active else { throw .conflict }
       let id = bot.summary.id

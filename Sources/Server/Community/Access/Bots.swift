@@ -22,7 +22,7 @@ extension Community {
     return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.revalidate(caller)
       _ = try caller.requireUser(.admin)
-      guard caller.role?.isStaff == true else { throw .forbidden }
+      guard caller.role?.isStaff == true, caller.limits.areNone else { throw .forbidden }
       if let earlier = try tx.bot(draft, fingerprint, by: caller, actor) {
         return CreatedBot(user: earlier, token: nil)
       }

@@ -52,6 +52,9 @@ public struct Caller: Sendable, Hashable {
     return forum.map(forums.contains) ?? false
   }
 
+  /// The token, if it is limited to forums.
+  var limitedToken: ID<Session>? { forums == nil ? nil : session }
+
   /// Throws if the token is limited to forums.
   public func requireWholeSite() throws(Refusal) {
     guard forums == nil else { throw .forbidden }

@@ -48,7 +48,7 @@ extension CommunityView {
       guard try TextSignature.isRight(parts[3], Community.linkPurpose, "\(id) \(claim)", key: key), tx.now < endsAt,
         endsAt <= tx.now + Community.linkLife, let known = try tx.activeSession(session), known.user == user
       else { throw .notFound }
-      let creator = Caller(user: user, role: known.role, scope: .read, session: session)
+      let creator = Caller(user: user, role: known.role, scope: .read, session: session, limits: known.limits)
       return try tx.file(id, for: creator)
     }
   }

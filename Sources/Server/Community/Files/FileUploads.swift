@@ -21,7 +21,7 @@ extension Community {
       guard try tx.fileUse(of: nil) + others.bytes + size <= quota.site else {
         throw .noRoom(limit: quota.site)
       }
-      return try tx.addUpload(draft, size: size, by: owner)
+      return try tx.addUpload(draft, size: size, by: owner, caller.limitedToken)
     }
   }
 
@@ -44,10 +44,9 @@ extension Community {
   }
 
   public func cancelUpload(_ id: ID<Upload>, by caller: Caller) async throws(Refusal) {
-    let owner = try caller.requireUser(.write)
+    _ = try caller.requireUser(.write)
     let isThere = try await store.write { tx throws(Refusal) in
-      _ = try tx.reloadCaller(caller)
-      guard let upload = try tx.upload(id), upload.owner == owner else { return false }
+      guard try tx.upload(id, for: tx.reloadCaller(caller)) != nil else { return false }
       try tx.removeUpload(id)
       return true
     }
@@ -145,10 +144,19 @@ public final class UploadRequest {
 
 extension CommunityView {
   fileprivate func upload(_ id: ID<Upload>, for caller: Caller) throws(Refusal) -> Upload {
-    let owner = try caller.requireUser()
+    _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      guard let upload = try tx.upload(id), upload.owner == owner else { throw .notFound }
+      guard let upload = try tx.upload(id, for: caller) else { throw .notFound }
       return upload
     }
+  }
+}
+
+extension ReadTransaction {
+  /// The caller's upload. A token limited to forums has only those that it began.
+  fileprivate func upload(_ id: ID<Upload>, for caller: Caller) throws(Refusal) -> Upload? {
+    guard let upload = try upload(id), upload.owner == caller.user else { return nil }
+    guard let token = caller.limitedToken else { return upload }
+    return try limitedUploader(of: id) == token ? upload : nil
   }
 }

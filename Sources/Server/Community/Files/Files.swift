@@ -75,6 +75,7 @@ extension Community {
         if try tx.mayRead(stored, caller) { throw .forbidden }
         return
       }
+      if caller.forums != nil, try !tx.mayRead(stored, caller) { return }
       guard stored.isUnused else { throw .conflict }
       try tx.remove(stored)
     }
@@ -146,7 +147,11 @@ extension ReadTransaction {
   func mayRead(_ stored: KeptFile, _ caller: Caller) throws(Refusal) -> Bool {
     let file = stored.file
     if file.isPublic { return true }
-    if stored.isUnused { return file.owner == caller.user }
+    if stored.isUnused {
+      guard file.owner == caller.user else { return false }
+      guard let token = caller.limitedToken else { return true }
+      return try limitedUploader(of: file.id) == token
+    }
     for message in try messages(with: file.id, limit: Self.maxMessages) {
       do throws(Refusal) {
         _ = try self.message(message, for: caller)
@@ -166,6 +171,16 @@ extension ReadTransaction {
       if let report = try report(id), try mayHandle(report, user, caller.role) { return true }
     }
     return false
+  }
+
+  /// Whether the caller may attach these files: own ones, and by a token limited to forums only those that it may read.
+  func mayAttach(_ files: [ID<File>], _ caller: Caller) throws(Refusal) -> Bool {
+    guard let user = caller.user, try owns(files, user) else { return false }
+    guard caller.forums != nil else { return true }
+    for file in files {
+      guard let stored = try keptFile(file), try mayRead(stored, caller) else { return false }
+    }
+    return true
   }
 
   func hasValidSession(_ caller: Caller) throws(Refusal) -> Bool {
@@ -229,7 +244,7 @@ extension WriteTransaction {
       guard let stored = try keptFile(ID(earlier.subject)) else { throw .gone }
       return CreatedFile(file: stored.file, isNew: false)
     }
-    let created = try add(file, in: room)
+    let created = try add(file, by: caller.limitedToken, in: room)
     if let clientID = file.draft.clientID {
       try remember(.file, by: file.owner, clientID, subject: created.id.number, fingerprint: file.content.digest)
     }

@@ -32,7 +32,7 @@ extension Community {
       }
       let inForum = try tx.require(
         draft.hasMessage ? [.read, .startTopics, .write] : [.read, .startTopics], caller, in: forum)
-      guard try tx.owns(draft.attachments, creator) else { throw .invalid("attachments", .unknown) }
+      guard try tx.mayAttach(draft.attachments, caller) else { throw .invalid("attachments", .unknown) }
       try draft.poll?.checkClosing(after: tx.now)
       let standing = Standing(kind: .topic, forum: inForum)
       if let probation = try tx.probation(of: caller, in: standing, adding: (text ?? .empty).counted) {

@@ -45,7 +45,10 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.fields.applied(to: before)
       guard after != before else { return try tx.forum(id, for: caller) }
-      if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
+      if let icon = after.icon, icon != before.icon {
+        guard try tx.mayAttach([icon], caller) else { throw .invalid("icon_file", .unknown) }
+        try tx.checkPicture(icon, "icon_file", of: actor, bounds)
+      }
       try tx.checkGroups(of: after, since: before, by: caller, bounds)
       let read = try tx.rights(of: caller, in: id).contains(.read)
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)

@@ -37,7 +37,7 @@ extension Community {
         throw .invalid("text", .tooShort(min: 1))
       }
       if let attachments = change.attachments {
-        guard try tx.owns(attachments, editor) else { throw .invalid("attachments", .unknown) }
+        guard try tx.mayAttach(attachments, caller) else { throw .invalid("attachments", .unknown) }
       }
       if isConcerned {
         var more = PostCounts.none

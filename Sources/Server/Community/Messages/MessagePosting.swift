@@ -102,7 +102,7 @@ extension WriteTransaction {
     if standing.kind == .feed, let anchor = draft.replyTo, try message(anchor)?.content?.repostOf != nil {
       throw .invalid("reply_to", .mismatch)
     }
-    guard try owns(draft.attachments, author) else { throw .invalid("attachments", .unknown) }
+    guard try mayAttach(draft.attachments, caller) else { throw .invalid("attachments", .unknown) }
     try draft.poll?.checkClosing(after: now)
     guard !rights.contains(.moderate) else { return }
     let wait = try wait(of: author, in: conversation, slowSeconds: standing.slowSeconds)

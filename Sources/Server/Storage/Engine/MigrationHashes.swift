@@ -138,5 +138,8 @@ enum MigrationHashes {
     Migration(
       number: 45, name: "token_limits",
       hash: "5ff0d2b13aefc848ef087bcf7b8eb9265542f78577ca301094aea0a44bf6bead"),
+    Migration(
+      number: 46, name: "limited_uploads",
+      hash: "1b54ce425987ebbf22818e5497016d761dd89ddcab345bf7d37fbcb1058d4744"),
   ]
 }

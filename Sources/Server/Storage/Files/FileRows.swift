@@ -64,6 +64,15 @@ extension ReadTransaction {
     }
   }
 
+  /// The limited token that uploaded a file; nil for other credentials.
+  public func limitedUploader(of file: ID<File>) throws(Refusal) -> ID<Session>? {
+    try run { connection in
+      try connection.first("select session_id from file where id = $1", file.number) { row in
+        try row.optionalInt(0).map { ID($0) }
+      } ?? nil
+    }
+  }
+
   /// Files of a user, newest first.
   public func files(of owner: ID<User>, _ slice: ListSlice) throws(Refusal) -> [File] {
     let page = Keyset(slice, .descending)
@@ -108,7 +117,9 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// Adds a file, unused until it is attached. Throws if it exceeds the quota.
-  public func add(_ file: NewFile, in quota: FileQuota) throws(Refusal) -> File {
+  ///
+  /// - Parameter uploader: the token, if it is limited to forums.
+  public func add(_ file: NewFile, by uploader: ID<Session>? = nil, in quota: FileQuota) throws(Refusal) -> File {
     for content in [file.content, file.preview?.content].compactMap(\.self) {
       guard try !isDestroyed(content.digest) else { throw .contentRefused }
     }
@@ -119,11 +130,13 @@ extension WriteTransaction {
         """
         insert into file (
           id, owner_id, digest, size, name, type, kind, mime_type, public, width, height, preview_digest, preview_size,
-          preview_mime_type, preview_width, preview_height, created_at, unused_since)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17)
+          preview_mime_type, preview_width, preview_height, created_at, unused_since,
+          session_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18)
         """, id, file.owner.number, file.content.digest, file.content.size, file.draft.name, file.draft.type, file.kind,
         file.mimeType, file.draft.isPublic, file.width, file.height, file.preview?.content.digest,
-        file.preview?.content.size, file.preview?.mimeType, file.preview?.width, file.preview?.height, Int(now))
+        file.preview?.content.size, file.preview?.mimeType, file.preview?.width, file.preview?.height, Int(now),
+        uploader?.number)
     }
     guard let kept = try keptFile(ID(id)) else { throw .notFound }
     return kept.file

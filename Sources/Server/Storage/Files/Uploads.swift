@@ -23,6 +23,15 @@ extension ReadTransaction {
     }
   }
 
+  /// The limited token that began an upload; nil for other credentials.
+  public func limitedUploader(of upload: ID<Upload>) throws(Refusal) -> ID<Session>? {
+    try run { connection in
+      try connection.first("select session_id from upload where id = $1", upload.number) { row in
+        try row.optionalInt(0).map { ID($0) }
+      } ?? nil
+    }
+  }
+
   /// Number and total size of a user's open uploads.
   public func openUploads(of owner: ID<User>) throws(Refusal) -> (count: Int, bytes: Int) {
     try run { connection in
@@ -34,14 +43,17 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  public func addUpload(_ draft: FileDraft, size: Int, by owner: ID<User>) throws(Refusal) -> Upload {
+  /// - Parameter uploader: the token, if it is limited to forums.
+  public func addUpload(
+    _ draft: FileDraft, size: Int, by owner: ID<User>, _ uploader: ID<Session>? = nil
+  ) throws(Refusal) -> Upload {
     let id = nextID()
     try run { connection in
       try connection.execute(
         """
-        insert into upload (id, owner_id, name, size, type, public, client_id, created_at, touched_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
-        """, id, owner.number, draft.name, size, draft.type, draft.isPublic, draft.clientID, Int(now))
+        insert into upload (id, owner_id, name, size, type, public, client_id, created_at, touched_at, session_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
+        """, id, owner.number, draft.name, size, draft.type, draft.isPublic, draft.clientID, Int(now), uploader?.number)
     }
     return Upload(id: ID(id), owner: owner, draft: draft, size: size, offset: 0, createdAt: now)
   }
