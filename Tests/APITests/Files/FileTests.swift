@@ -316,4 +316,18 @@ import Testing
       #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
     }
   }
+
+  @Test func `an unused file that was purged can be uploaded again under its client_id`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let upload = { try await village.send(Array("x".utf8), named: "x", by: "grace", "&client_id=one") }
+      let first = try await upload()
+      clock.add(86_400_000)
+      await Housekeeping(village.community.store).tick()
+      let second = try await upload()
+      #expect(first.status == 201 && second.status == 201 && first["id"] != second["id"])
+      let third = try await upload()
+      #expect(third.status == 200 && third["id"] == second["id"])
+    }
+  }
 }

@@ -241,8 +241,9 @@ extension WriteTransaction {
     try checkSession(caller)
     if let clientID = file.draft.clientID, let earlier = try remembered(.file, by: file.owner, clientID) {
       guard earlier.fingerprint == file.content.digest else { throw .clientIDReused }
-      guard let stored = try keptFile(ID(earlier.subject)) else { throw .gone }
-      return CreatedFile(file: stored.file, isNew: false)
+      if let stored = try keptFile(ID(earlier.subject)) { return CreatedFile(file: stored.file, isNew: false) }
+      // The unused file was removed after a day: the same content makes it again.
+      try forget(.file, by: file.owner, clientID)
     }
     let created = try add(file, by: caller.limitedToken, in: room)
     if let clientID = file.draft.clientID {

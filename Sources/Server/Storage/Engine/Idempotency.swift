@@ -58,6 +58,17 @@ extension WriteTransaction {
     }
   }
 
+  /// Removes the `client_id` of a row that is gone, so that it can be made again.
+  public func forget(_ kind: CreationKind, by author: ID<User>, _ clientID: String) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from idempotency
+        where author_id = $1 and kind = $2 and client_id = $3
+        """, author.number, kind.rawValue, clientID)
+    }
+  }
+
   /// Stores the `client_id` of a new row. Returns false, and changes nothing, if an earlier request used it.
   func isFirst(
     _ kind: CreationKind, by author: ID<User>, _ clientID: String, subject: Int, fingerprint: [UInt8]
