@@ -184,6 +184,27 @@ import Testing
     }
   }
 
+  @Test func `rules read the descriptions of files, and so does their trial`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden("garden", "public").room
+      let path = "/conversations/\(room)/messages"
+      let described = { (description: String) in
+        let file = try #require(try await village.send(Array("x".utf8), named: "x", by: "grace")["id"])
+        return ["text": "Look", "attachments": [file], "descriptions": [description]] as [String: Any]
+      }
+      let linked = try await described("see https://go.casino.example")
+      let early = try #require(try await village.expect(201, .post, path, as: "grace", linked)["id"])
+      let domain = ["domains": ["casino.example"]]
+      let trial = try await village.expect(200, .post, "/moderation-rules/trial", as: "ada", domain)
+      #expect(trial.int("matched") == 1 && trial["matches.0.message_id"] == early)
+      try await village.rule(["domains": ["casino.example"], "action": "hold"])
+      let held = try await described("https://casino.example/1")
+      #expect(try await village.expect(403, .post, path, as: "grace", held).code == "held_for_review")
+      let queue = try await village.expect(200, .get, "/reports", as: "mira")
+      #expect(queue["data.0.held.descriptions.0"] == "https://casino.example/1")
+    }
+  }
+
   @Test func `rules read the options of a poll: of messages, topics, edits and trials`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden("garden", "public")

@@ -244,7 +244,8 @@ function heldPost(queue, report, attempt) {
     toast(say(words));
   });
   const message = {
-    id: report.id, author_id: report.user_id, text: held.text, attachments: held.attachments, created_at: report.created_at,
+    id: report.id, author_id: report.user_id, text: held.text, attachments: held.attachments, descriptions: held.descriptions,
+    created_at: report.created_at,
     entities: { mentions: [], hashtags: [], links: [] }, actions: {}, ...(held.poll ? { poll: held.poll } : {}),
   };
   const files = Object.fromEntries((held.attachments ?? []).map((id) => [id, site.file(id) ?? undefined]));

@@ -129,7 +129,7 @@ extension ReadTransaction {
   ///
   /// - Parameters:
   ///   - title: of a new topic.
-  ///   - options: of the poll. They are plain text, but a domain in them is one that readers open.
+  ///   - options: of the poll. They and descriptions are plain text, but a domain in them is one that readers open.
   func rule(
     of rules: CompiledRules, matching text: ParsedText, title: String? = nil, options: [String] = [],
     attachments: [ID<File>], descriptions: [String] = [], by caller: Caller, in standing: Standing
@@ -140,7 +140,7 @@ extension ReadTransaction {
     return try rules.match(
       CompiledRules.Subject(
         text: ([title, text.markdown].compactMap { $0 } + options + descriptions).joined(separator: "\n"),
-        links: text.links + options.flatMap(ParsedText.links(in:)),
+        links: text.links + (options + descriptions).flatMap(ParsedText.links(in:)),
         mentionCount: text.mentionCount,
         hasPicture: { () throws(Refusal) in
           for file in attachments where try self.keptFile(file)?.file.kind == "image" { return true }
@@ -162,8 +162,8 @@ extension ReadTransaction {
         let text = try ParsedText.again(sample.text, Bounds.unlimitedEntities)
         let isMatch = try rules.match(
           CompiledRules.Subject(
-            text: ([sample.text] + sample.options).joined(separator: "\n"),
-            links: text.links + sample.options.flatMap(ParsedText.links(in:)), mentionCount: text.mentionCount,
+            text: ([sample.text] + sample.plainTexts).joined(separator: "\n"),
+            links: text.links + sample.plainTexts.flatMap(ParsedText.links(in:)), mentionCount: text.mentionCount,
             hasPicture: { sample.hasPicture },
             isAmongFirst: { count throws(Refusal) in
               try self.isAmongFirst(count, by: sample.author, before: sample.id)

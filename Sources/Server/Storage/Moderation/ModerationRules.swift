@@ -9,8 +9,8 @@ public struct RuleSample: Sendable {
   public let author: ID<User>
   public let conversation: ID<Conversation>
   public let text: String
-  /// The options of its poll.
-  public let options: [String]
+  /// The options of its poll and the descriptions of its pictures.
+  public let plainTexts: [String]
   public let hasPicture: Bool
   public let createdAt: Int64
 }
@@ -82,7 +82,8 @@ extension ReadTransaction {
           iif(
             m.has_poll,
             (select group_concat(o.text, char(10)) from poll_option o where o.message_id = m.id),
-            null)
+            null),
+          (select group_concat(t.description, char(10)) from attachment t where t.message_id = m.id)
         from (
           select id
           from message
@@ -104,7 +105,8 @@ extension ReadTransaction {
           id,
           RuleSample(
             id: id, author: ID(try row.int(1)), conversation: ID(try row.int(2)), text: text,
-            options: try row.optionalText(6)?.split(separator: "\n").map(String.init) ?? [],
+            plainTexts: [try row.optionalText(6), try row.optionalText(7)].compactMap(\.self)
+              .flatMap { $0.split(separator: "\n").map(String.init) },
             hasPicture: try row.bool(5), createdAt: Int64(try row.int(3)))
         )
       }
