@@ -25,7 +25,7 @@ import Testing
         "type=com.example.place conversation_id=3 message_id=\(id)",
         "type=com.example.tulip conversation_id=3 message_id=\(id)",
       ])
-    #expect(tables["attachment"] == ["message_id=\(id) position=0 file_id=\(file)"])
+    #expect(tables["attachment"] == ["message_id=\(id) position=0 file_id=\(file) description=null"])
     #expect(try await garden.isUnused(file) == false)
     #expect(try garden.found(by: "\"at the tulip\"") == [id.number])
   }

@@ -7,8 +7,8 @@ extension WriteTransaction {
   /// Maximum revision of a message that can be edited. It bounds the history, and with it the cost of a removal.
   static let lastEditableRevision = 500
 
-  /// Replaces the text, the files, their descriptions, the buttons. An edit without a change is not written. Buttons alone leave no earlier
-  /// text, and the message does not count as edited.
+  /// Replaces the text, the files, their descriptions, the buttons. An edit without a change is not written. Buttons alone
+  /// leave no earlier text, and the message does not count as edited.
   ///
   /// - Returns: the new revision of the message.
   @discardableResult
@@ -120,11 +120,13 @@ extension WriteTransaction {
   }
 
   private func replaceFiles(of message: ID<Message>, by files: AttachedFiles) throws(Refusal) {
-    let earlier = try attachments(of: message)
+    let before = try attachedFiles(of: message)
     try run { connection in
       try connection.execute("delete from attachment where message_id = $1", message.number)
     }
+    // No revision keeps the earlier descriptions.
+    if !Set(before.descriptions).subtracting([""]).isSubset(of: files.descriptions) { try recordDestruction() }
     try attach(files, to: message)
-    try release(earlier)
+    try release(before.files)
   }
 }
