@@ -3,11 +3,15 @@
 // `parse` makes a tree of the tags, and `blocksOf` and `inlineOf` write it. Only what Markdown can say is left: no style, no script.
 
 /** Longer HTML is pasted as plain text, in characters. */
-const MAX = 1_000_000;
+const MAX = 300_000;
+/** Browsers mark the copied part. */
+const [START, END] = ['<!--StartFragment-->', '<!--EndFragment-->'];
 /** Elements deeper than this are taken for their content. */
 const MAX_DEPTH = 60;
+/** The part of a style that counts, in characters. */
+const MAX_STYLE = 1_000;
 
-const TOKEN = /<!--[\s\S]*?(?:-->|$)|<(\/?)([a-zA-Z][\w:-]*)((?:"[^"]*"|'[^']*'|[^>"'])*)>|[^<]+|</g;
+const TOKEN = /<!--[\s\S]*?(?:-->|$)|<(\/?)([a-zA-Z][\w:-]*)(?![\w:-])((?:"[^"]*"|'[^']*'|[^<>"'])*)>|[^<]+|</g;
 const ATTRIBUTE = /([\w:-]+)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
 const NAMED = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
@@ -24,8 +28,8 @@ const CLOSES = { li: ['li', 'ul ol'], td: ['td th', 'tr table'], th: ['td th', '
 /** The Markdown of HTML; null without any formatting that Markdown has. @param {string} html */
 export function markdownOf(html) {
   if (html.length > MAX) return null;
-  // Browsers mark the copied part.
-  const part = /<!--StartFragment-->([\s\S]*)<!--EndFragment-->/.exec(html)?.[1] ?? html;
+  const [start, end] = [html.indexOf(START), html.lastIndexOf(END)];
+  const part = start >= 0 && end > start ? html.slice(start + START.length, end) : html;
   // `found` is shared by the states of all elements.
   const found = { isRich: false };
   const text = blocksOf(parse(part), { found }).trim().replace(/\n{3,}/g, '\n\n');
@@ -81,7 +85,7 @@ function blocksOf(node, state) {
   let text = '';
   let line = [];
   const add = (block, gap) => {
-    const found = block.replace(/^\n+|\s+$/g, '');
+    const found = block.replace(/^\n+/, '').trimEnd();
     if (found.trim()) text += (text && (text.endsWith('\n\n') ? '' : gap)) + found;
   };
   const flush = () => {
@@ -125,7 +129,7 @@ function blockOf(node, state) {
 }
 
 function codeBlock(node) {
-  const text = rawText(node).replace(/^\n|\s+$/g, '');
+  const text = rawText(node).replace(/^\n/, '').trimEnd();
   const inner = node.children.find((it) => it.name === 'code') ?? node;
   const language = /\b(?:lang|language|highlight-source)-([\w+#.-]{1,32})/.exec(`${node.attributes.class} ${inner.attributes.class}`)?.[1] ?? '';
   const fence = '`'.repeat(Math.max(3, 1 + longestRun(text)));
@@ -135,7 +139,7 @@ function codeBlock(node) {
 const rawText = (node) =>
   typeof node === 'string' ? node : node.name === 'br' ? '\n' : node.children.map(rawText).join('') + (node.name === 'div' || node.name === 'p' ? '\n' : '');
 
-const longestRun = (text) => Math.max(0, ...[...text.matchAll(/`+/g)].map(([it]) => it.length));
+const longestRun = (text) => [...text.matchAll(/`+/g)].reduce((longest, [it]) => Math.max(longest, it.length), 0);
 
 function listOf(node, state) {
   let number = Number(node.attributes.start) || 1;
@@ -181,7 +185,7 @@ function elementOf(node, state) {
   if (name === 'input') return attributes.type === 'checkbox' ? `[${'checked' in attributes ? 'x' : ' '}] ` : '';
   if (CODE.has(name)) return codeOf(node, state);
   if (name === 'a') return linkOf(node, state);
-  const style = attributes.style ?? '';
+  const style = (attributes.style ?? '').slice(0, MAX_STYLE);
   const weight = /font-weight:\s*(\w+)/i.exec(style)?.[1];
   const isStrong = weight ? weight === 'bold' || weight === 'bolder' || Number(weight) >= 600 : name === 'b' || name === 'strong';
   const isItalic = /font-style:\s*(\w+)/i.exec(style)?.[1] ? /font-style:\s*(?:italic|oblique)/i.test(style) : name === 'i' || name === 'em';
@@ -198,9 +202,11 @@ function elementOf(node, state) {
 /** The marks stand at the words, and end at a line's end. */
 const wrap = (text, mark, state) =>
   text.split('\n').map((line) => {
-    const [, before, inner, after] = /^(\s*)(.*?)(\s*)$/.exec(line);
-    if (inner) state.found.isRich = true;
-    return inner ? before + mark + inner + mark + after : line;
+    const inner = line.trim();
+    if (!inner) return line;
+    state.found.isRich = true;
+    const start = line.indexOf(inner);
+    return line.slice(0, start) + mark + inner + mark + line.slice(start + inner.length);
   }).join('\n');
 
 function codeOf(node, state) {

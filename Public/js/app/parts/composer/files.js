@@ -65,6 +65,7 @@ export function composerFiles(maxBytes, on) {
     node,
     picker,
     add,
+    maxBytes,
     /** Pasted or dropped files of an event. */
     addFrom: (event, transfer) => add([...(transfer?.files ?? [])], event),
     clear() {

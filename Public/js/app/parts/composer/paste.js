@@ -12,8 +12,8 @@ export function listenForPastes(input, files) {
     event.preventDefault();
     // Read before the event ends.
     const [text, pasted] = [data.getData('text/plain'), [...data.files]];
-    const found = await import('../../core/text/fromhtml.js').then((it) => it.markdownOf(html), () => null);
-    if (!found && pasted[0]) return files.add(pasted);
+    const found = await import('../../core/text/fromhtml.js').then((it) => it.markdownOf(html)).catch(() => null);
+    if (!found && pasted[0] && files.maxBytes) return files.add(pasted);
     input.focus();
     // Unlike setRangeText, it can be undone.
     document.execCommand('insertText', false, found ?? text);
