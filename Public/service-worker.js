@@ -186,10 +186,14 @@ async function forget() {
 
 // MARK: Shared content
 
-/** Keeps what another app shares with this one, until the user has chosen a conversation on the page. */
+/** The maximum size of shared content, in bytes: any site can send a form to this address. */
+const MAX_SHARED = 64 * 1024 * 1024;
+
+/** Keeps the content that another app shares, until the user has chosen a conversation on the page. */
 async function takeShared(request) {
-  const kept = new Response(await request.blob(), { headers: { 'Content-Type': request.headers.get('content-type') } });
-  await (await caches.open('state')).put('/shared', kept);
+  const content = await request.blob();
+  const headers = { 'Content-Type': request.headers.get('content-type'), Date: new Date().toUTCString() };
+  if (content.size <= MAX_SHARED) await (await caches.open('state')).put('/shared', new Response(content, { headers }));
   return Response.redirect('/share', 303);
 }
 

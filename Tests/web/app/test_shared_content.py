@@ -12,7 +12,7 @@ SHARE = """async () => {
   form.set("text", "Frost dates this year");
   form.set("url", "https://example.org/frost");
   form.append("files", new File([new Uint8Array([137, 80, 78, 71])], "frost.png", { type: "image/png" }));
-  await (await caches.open("state")).put("/shared", new Response(form));
+  await (await caches.open("state")).put("/shared", new Response(form, { headers: { Date: new Date().toUTCString() } }));
 }"""
 
 

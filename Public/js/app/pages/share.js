@@ -9,6 +9,7 @@ import { field } from '../parts/forms/field.js';
 import { attachment } from '../parts/media/attachment.js';
 import { empty } from '../parts/lists/empty.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
+import { toast } from '../parts/overlays/toast.js';
 import { avatar } from '../parts/user/avatar.js';
 import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
 import { canJoin } from '../state/forums.js';
@@ -17,15 +18,27 @@ import { canJoin } from '../state/forums.js';
 const MAX = 30;
 /** The service worker keeps the request here. */
 const KEPT = '/shared';
+/** Content waits this long for the user, in milliseconds. */
+const MAX_WAIT = 3_600_000;
+const state = () => globalThis.caches?.open('state');
+const forget = async () => {
+  await (await state())?.delete(KEPT);
+  return null;
+};
 
 export async function open(shell) {
   const { site } = shell;
-  const shared = await read();
+  const shared = await read().catch(() => {
+    toast(say('composer.filesNotKept'));
+    return forget();
+  });
   const list = el('div');
+  // A second click adds nothing.
+  let chosen;
   const search = field(say('shareTarget.find'), { type: 'search', autocomplete: 'off', on: { input: () => draw() } });
   const draw = () => {
     const found = targets(site).filter((it) => fits(it.title, search.input.value)).slice(0, MAX);
-    redraw(list, found.length ? found.map((it) => choice(it, () => choose(shell, it, shared))) : el('p.second', null, say('shareTarget.none')));
+    redraw(list, found.length ? found.map((it) => choice(it, () => (chosen ??= choose(shell, it, shared)))) : el('p.second', null, say('shareTarget.none')));
   };
   draw();
   return {
@@ -42,8 +55,9 @@ export async function open(shell) {
 
 /** @returns {Promise<{ text: string, files: File[] } | null>} */
 async function read() {
-  const kept = await (await globalThis.caches?.open('state'))?.match(KEPT);
-  const form = await kept?.formData().catch(() => null);
+  const kept = await (await state())?.match(KEPT);
+  if (!kept || !(Date.now() - Date.parse(kept.headers.get('date')) < MAX_WAIT)) return forget();
+  const form = await kept.formData().catch(() => null);
   if (!form) return null;
   const parts = ['title', 'text', 'url'].map((name) => `${form.get(name) ?? ''}`.trim());
   // Some apps share the title or the address within the text, too.
@@ -91,7 +105,8 @@ async function choose(shell, { id, address }, { text, files }) {
   const before = draftOf(site, id);
   const earlier = (await draftFilesOf(site, id)?.()) ?? [];
   const words = [before?.text, text].filter(Boolean).join('\n');
-  await keepDraft(site, id, words, before?.replyTo, before?.poll, files.length ? [...earlier, ...files] : undefined);
-  await (await caches.open('state')).delete(KEPT);
+  const isWhole = await keepDraft(site, id, words, before?.replyTo, before?.poll, files.length ? [...earlier, ...files] : undefined);
+  if (isWhole === false) toast(say('composer.filesNotKept'));
+  await forget();
   go(address, { replace: true });
 }
