@@ -60,7 +60,7 @@ export function holdOf({ held_until: end }) {
  * Makes a failed operation pending again.
  * @param {Rows} rows @param {Operation} operation
  */
-export const putAgain = (rows, operation) => rows.put('outbox', { ...operation, state: 'pending', reason: null });
+export const putAgain = (rows, operation) => rows.put('outbox', { ...operation, state: 'pending', reason: null, losses: 0 });
 
 /**
  * Takes back the read position of a conversation, until the server's is fetched.
@@ -85,20 +85,6 @@ export const mayBeSent = (op) => op.unanswered;
  * @param {Operation} op
  */
 export const isUploaded = (op) => op.files.every(({ file_id }) => file_id !== null);
-
-/** Uploads of a message's files after losses, before the server's refusal counts. */
-const maxLosses = 5;
-
-/**
- * A message whose uploaded files a restored server has lost: they are uploaded again. Null if the server's refusal counts.
- * @param {Operation} op @param {import('./problem.js').Problem} problem @returns {Operation | null}
- */
-export function withLostFiles(op, problem) {
-  const { files, losses = 0 } = op;
-  const isLost = problem.errors.some(({ field, code }) => field === 'attachments' && code === 'unknown');
-  if (!isLost || losses === maxLosses || files.length === 0 || !isUploaded(op)) return null;
-  return { ...op, files: files.map(({ upload_id: _, ...file }) => ({ ...file, file_id: null })), losses: losses + 1 };
-}
 
 /**
  * Whether a stored operation is the mirrored one.

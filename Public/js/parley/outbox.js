@@ -13,7 +13,7 @@
 import { newClientId } from './ids.js';
 import {
   aboutSent, actionKinds, forgetRead, holdOf, inOrder, isSameAction, isSameTry, isUploaded, maxHold, mayBeSent, pollAgain,
-  putAgain, removal, sendable, sourcesOfMessage, withLostFiles,
+  putAgain, removal, sendable, sourcesOfMessage,
 } from './operations.js';
 import { Problem, networkProblem } from './problem.js';
 import {
@@ -472,6 +472,7 @@ export class Outbox {
     /** @type {Source[]} */
     const sources = [...sourcesOfSend(op.id), ['conversations', op.conversation_id], ['site', 'wanted']];
     const reason = problem.toJSON();
+    const again = op.files.length ? await import('./upload.js').then((it) => it.withLostFiles, () => null) : null;
     /** @type {Operation | null} */
     let failed = null;
     let isDropped = false;
@@ -488,7 +489,7 @@ export class Outbox {
       if (held.body.reply_to && problem.errors.some(({ field }) => field === 'reply_to')) {
         return [put('outbox', { ...ended(held), body })];
       }
-      const unsent = withLostFiles(held, problem);
+      const unsent = again?.(held, problem);
       if (unsent) return [put('outbox', ended(unsent))];
       failed = /** @type {Operation} */ ({ ...ended(held), state: 'failed', reason });
       if (op.kind === 'read') {

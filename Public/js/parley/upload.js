@@ -1,5 +1,6 @@
 // Files: small ones in one request, large ones piece by piece, so that a cut connection costs one piece.
 
+import { isUploaded } from './operations.js';
 import { previewOf } from './preview.js';
 import { Problem } from './problem.js';
 import { backOff, wait } from './time.js';
@@ -9,7 +10,7 @@ const whole = 4 * 1024 * 1024;
 const wholePicture = 16 * 1024 * 1024;
 const piece = 4 * 1024 * 1024;
 const maxTries = 8;
-/** Lost uploads that are begun again. */
+/** Losses of an upload, or of the uploaded files of a message, before the server's refusal counts. */
 const maxLosses = 5;
 
 /**
@@ -89,4 +90,15 @@ async function sendPieces(client, blob, name, { signal, onProgress, clientId, up
  */
 async function reached(client, id, signal) {
   return (await client.calls.getUpload({ id, signal })).offset;
+}
+
+/**
+ * A message whose uploaded files a restored server has lost: they are uploaded again. Null if the server's refusal counts.
+ * @param {import('./operations.js').Operation} op @param {Problem} problem
+ */
+export function withLostFiles(op, problem) {
+  const { files, losses = 0 } = op;
+  const isLost = problem.errors.some(({ field, code }) => field === 'attachments' && code === 'unknown');
+  if (!isLost || losses === maxLosses || !isUploaded(op)) return null;
+  return { ...op, files: files.map(({ upload_id: _, ...file }) => ({ ...file, file_id: null })), losses: losses + 1 };
 }

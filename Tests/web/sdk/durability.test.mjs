@@ -584,11 +584,14 @@ test('files that a restored server has lost are uploaded again', async () => {
       throw new Problem({ status: 422, code: 'validation_failed', errors });
     };
     const outbox = outboxOf(store, { postMessage }, { client: { request }, emit: (kind) => kind === 'failed' && failed.push(kind) });
-    await outbox.add({ kind: 'send', conversation_id: '12', body: {} }, [new Blob(['x'])]);
+    const operation = await outbox.add({ kind: 'send', conversation_id: '12', body: {} }, [new Blob(['x'])]);
     outbox.start();
     await until(async () => (await store.list('outbox')).length === 0 || failed.length > 0, 'the end');
+    // The user sends it again.
+    if (lost === 6) await outbox.retry(operation.id);
+    await until(async () => (await store.list('outbox')).length === 0, 'the message');
     outbox.stop();
-    assert.deepEqual(posts, Array.from({ length: Math.min(lost + 1, 6) }, (_, index) => [String(901 + index)]));
+    assert.deepEqual(posts.slice(0, 6), Array.from({ length: Math.min(lost + 1, 6) }, (_, index) => [String(901 + index)]));
     assert.equal(failed.length, lost === 6 ? 1 : 0);
   }
 });

@@ -44,14 +44,14 @@ struct OutboxDelivery: Sendable {
 
   // MARK: Posting
 
-  /// Uploads of a draft's files before the server's refusal counts.
-  private static let maxUploads = 6
+  /// Losses of uploaded files before the server's refusal counts.
+  private static let maxLosses = 5
 
   private func post(
     _ draft: Draft, as operation: OutboxOperation, _ known: Cache.ResponseAge
   ) async throws -> ID<Message> {
     var draft = draft
-    for _ in 0..<Self.maxUploads {
+    for _ in 0..<Self.maxLosses {
       do { return try await post(draft, uploading: operation, known) } catch let fault as ClientFault {
         // A restored server has lost the files of an earlier attempt, or of this one.
         guard fault.refusesAttachments, !draft.files.isEmpty else { throw fault }
