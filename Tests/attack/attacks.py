@@ -256,8 +256,10 @@ def get(address, path):
         connection.settimeout(10)
         connection.sendall(
             f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\nConnection: close\r\n\r\n".encode())
+        answer = connection.recv(1 << 16)
         while connection.recv(1 << 16):
             pass
+        return answer
 
 
 def get_pages(address, path, first, last):
@@ -275,7 +277,8 @@ def crawl(address, *ids):
         if not CRAWLED:
             CRAWLED.extend(topics(*ids))
         topic = CRAWLED.pop()
-    get(address, f"/t/{topic}")
+    if not get(address, f"/t/{topic}").startswith(b"HTTP/1.1 200"):
+        raise RuntimeError(f"/t/{topic} is not a page")
 
 
 def topics(path):

@@ -4,6 +4,8 @@ public struct PrivateFile: Sendable {
 
   public init(_ path: String) { self.path = path }
 
+  private var draft: String { path + ".new" }
+
   /// Nil if there is no file.
   public func read() throws(SQLiteError) -> [UInt8]? {
     guard Files.exists(path) else { return nil }
@@ -12,14 +14,14 @@ public struct PrivateFile: Sendable {
 
   /// After a crash the file has the new content or the former.
   public func replace(_ bytes: [UInt8]) throws(SQLiteError) {
-    let draft = path + ".new"
     try Files.remove(draft)
     try Files.write(bytes, toNew: draft)
     try Files.publish(draft, as: path)
   }
 
   public func removeIfPossible() {
-    do throws(SQLiteError) { try Files.remove(path) } catch {
+    // A crash may have left the draft.
+    do throws(SQLiteError) { for file in [path, draft] { try Files.remove(file) } } catch {
       // The caller has no use for the file any more.
     }
   }
