@@ -124,6 +124,8 @@ class Examples(ServingTest):
         for name, role, password in USERS:
             command(data, "user", "create", name, "--role", role, "--password-stdin", given=password + "\n")
         token = command(data, "token", "ada", "--scope", "admin")
+        # The first forum of the list, as a site has it.
+        self.curl(f"{server.url}/api/v1/forums", "--json", '{"title":"Allotments","visibility":"members"}', "-H", f"Authorization: Bearer {token}")
         return server, folder, {**os.environ, "SITE": server.url, "TOKEN": token, "PARLEY_DATA": str(data)}
 
     def play(self, language, suffix, *program, before=""):
