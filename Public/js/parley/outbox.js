@@ -472,7 +472,7 @@ export class Outbox {
     /** @type {Source[]} */
     const sources = [...sourcesOfSend(op.id), ['conversations', op.conversation_id], ['site', 'wanted']];
     const reason = problem.toJSON();
-    const again = op.files.length ? await import('./upload.js').then((it) => it.withLostFiles, () => null) : null;
+    const again = op.files[0] && (await import('./upload.js').catch(() => null))?.withLostFiles;
     /** @type {Operation | null} */
     let failed = null;
     let isDropped = false;
@@ -567,7 +567,7 @@ export class Outbox {
         return this.#settleRead(op, read, known);
       }
       default:
-        throw new Problem({ code: 'unknown_operation', detail: `no operation is called ${op.kind}` });
+        throw new Problem({ code: 'unknown_operation', detail: op.kind });
     }
   }
 
@@ -592,7 +592,7 @@ export class Outbox {
       const file = { ...held };
       if (file.file_id === null) {
         const { blob } = (await this.store.get('files', file.id)) ?? {};
-        if (!blob) throw new Problem({ code: 'file_lost', detail: 'the file is no longer cached here' });
+        if (!blob) throw new Problem({ code: 'file_lost', detail: 'the file is gone' });
         const onProgress = (/** @type {number} */ sent, /** @type {number} */ size) =>
           this.emit('progress', { id: op.id, file: file.id, sent, size });
         const note = async (/** @type {Partial<PendingFile>} */ change) => {

@@ -814,7 +814,7 @@ export class Parley {
       return true;
     };
     const isErased = await within(patience, erase());
-    if (!isErased) this.#tell('fault', new DOMException('the browser did not erase the copy', 'TimeoutError'));
+    if (!isErased) this.#tell('fault', new DOMException('copy not erased', 'TimeoutError'));
   }
 
   /** Closes this Parley and those of the other tabs: their session has ended. */

@@ -12,12 +12,13 @@ export function sidebarEdge() {
   for (const name of ['pointerdown', 'pointermove', 'dblclick', 'keydown'])
     node.addEventListener(name, (event) => {
       const isKey = /^(Arrow[LR]|Home|End)/.test(event.key);
+      const isPress = name === 'pointerdown';
       // The pointer is captured at once: it may be released before the module is loaded.
-      if (name === 'pointerdown') node.setPointerCapture(event.pointerId);
-      if (name === 'pointermove' && !node.hasPointerCapture(event.pointerId)) return;
+      if (isPress) node.setPointerCapture(event.pointerId);
+      else if (name === 'pointermove' && !node.hasPointerCapture(event.pointerId)) return;
       // Keeps the key from the page, and the pointer from selecting text.
       if (isKey) event.stopPropagation();
-      if (isKey || name === 'pointerdown') event.preventDefault();
+      if (isKey || isPress) event.preventDefault();
       import('./edgemoves.js').then(({ move }) => move(node, event), () => {});
     });
   return node;
