@@ -146,19 +146,20 @@ import Web
 
   @Test func `a token of a forum attaches and reads only its own unused files`() async throws {
     try await Village.open(.inMemory) { village in
-      let stage = try await LimitedStage(village, scope: "manage")
+      let stage = try await LimitedStage(village)
       let path = "/conversations/\(stage.garden.room)/messages"
-      let upload = { (fields: Fields, user: String?) in
-        let type: Fields = ["Content-Type": "text/plain"]
+      let upload = { (user: String?, token: String?) in
+        var fields: Fields = ["Content-Type": "text/plain"]
+        if let token { fields.set("Authorization", "Bearer \(token)") }
         let sent = try await village.send(
-          .post, "/files?name=note.txt", as: user, Array("soup".utf8), fields: type.merging(fields) { $1 })
+          .post, "/files?name=note.txt", as: user, Array("soup".utf8), fields: fields)
         return try #require(sent["id"])
       }
       // A file of the user's direct conversation, and one that no message shows yet.
-      let shown = try await upload([:], "grace")
+      let shown = try await upload("grace", nil)
       let body: [String: Any] = ["text": "note", "attachments": [shown]]
       _ = try await village.request(.post, "/conversations/\(stage.direct)/messages", as: "grace", body)
-      let unused = try await upload([:], "grace")
+      let unused = try await upload("grace", nil)
       for file in [shown, unused] {
         let posted = try await village.request(
           .post, path, ["text": "x", "attachments": [file]], fields: stage.fields)
@@ -186,7 +187,7 @@ import Web
       #expect(try await stage.status(.delete, "/uploads/\(id)") == 204)
       #expect(try await village.request(.get, "/uploads/\(id)", as: "grace").status == 200)
       // Its own file.
-      let own = try await upload(stage.fields, nil)
+      let own = try await upload(nil, stage.token)
       #expect(try await stage.status(.get, "/files/\(own)") == 200)
       let posted = try await village.request(.post, path, ["text": "x", "attachments": [own]], fields: stage.fields)
       #expect(posted.status == 201)
