@@ -86,10 +86,10 @@ class Finding(Village):
         self.photograph(page, "search-capped")
         self.assert_accessible(page, "capped hits")
         more.click()
-        expect(page.get_by_role("button", name="in A bed")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("button", name="in A bed", exact=True)).to_have_attribute("aria-pressed", "true")
         expect(hits).to_have_count(6)
         expect(more).to_have_count(0)
-        page.get_by_role("button", name="in A bed").click()
+        page.get_by_role("button", name="in A bed", exact=True).click()
         expect(hits).to_have_count(4)
         # The newest are all of them.
         page.get_by_role("button", name="Newest").click()
