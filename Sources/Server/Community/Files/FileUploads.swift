@@ -157,6 +157,6 @@ extension ReadTransaction {
   fileprivate func upload(_ id: ID<Upload>, for caller: Caller) throws(Refusal) -> Upload? {
     guard let upload = try upload(id), upload.owner == caller.user else { return nil }
     guard let token = caller.limitedToken else { return upload }
-    return try limitedUploader(of: id) == token ? upload : nil
+    return try isSent(id, by: token) ? upload : nil
   }
 }

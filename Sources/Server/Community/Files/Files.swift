@@ -150,7 +150,7 @@ extension ReadTransaction {
     if stored.isUnused {
       guard file.owner == caller.user else { return false }
       guard let token = caller.limitedToken else { return true }
-      return try limitedUploader(of: file.id) == token
+      return try isSent(file.id, by: token)
     }
     for message in try messages(with: file.id, limit: Self.maxMessages) {
       do throws(Refusal) {
@@ -210,9 +210,9 @@ extension ReadTransaction {
     (room.user - (try fileUse(of: owner)), room.site - (try fileUse(of: nil)))
   }
 
-  /// Checks that a file can be used as a picture: uploaded by the caller, of a picture type and within the size limit.
-  func checkPicture(_ id: ID<File>, _ field: String, of owner: ID<User>, _ bounds: Bounds) throws(Refusal) {
-    guard let stored = try keptFile(id), stored.file.owner == owner else { throw .invalid(field, .unknown) }
+  /// Checks that a file can be used as a picture: the caller may attach it, its type is a picture, and its size is allowed.
+  func checkPicture(_ id: ID<File>, _ field: String, by caller: Caller, _ bounds: Bounds) throws(Refusal) {
+    guard try mayAttach([id], caller), let stored = try keptFile(id) else { throw .invalid(field, .unknown) }
     guard FileFormat(rawValue: stored.file.mimeType)?.isPicture == true else { throw .invalid(field, .mismatch) }
     guard stored.file.size <= bounds.pictureBytes else {
       throw .invalid(field, .tooLong(limit: bounds.pictureBytes))
@@ -223,11 +223,11 @@ extension ReadTransaction {
   }
 
   /// The same for a custom emoji, which is smaller and of a format that all clients show.
-  func checkEmojiPicture(_ id: ID<File>, _ field: String, of owner: ID<User>, _ bounds: Bounds) throws(Refusal) {
+  func checkEmojiPicture(_ id: ID<File>, _ field: String, by caller: Caller, _ bounds: Bounds) throws(Refusal) {
     var small = bounds
     small.pictureBytes = bounds.emojiBytes
     small.pictureSide = bounds.emojiSide
-    try checkPicture(id, field, of: owner, small)
+    try checkPicture(id, field, by: caller, small)
     let formats: [FileFormat] = [.png, .gif, .webp]
     guard let mimeType = try keptFile(id)?.file.mimeType, formats.contains(where: { $0.rawValue == mimeType }) else {
       throw .invalid(field, .mismatch)

@@ -23,7 +23,7 @@ extension Community {
       guard Permissions.includes(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
       guard !draft.changesStaffFields || caller.role?.isStaff == true else { throw .forbidden }
       try tx.requireMayPublish(caller)
-      if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
+      if let icon = draft.fields[\.icon] ?? nil { try tx.checkPicture(icon, "icon_file", by: caller, bounds) }
       try tx.checkGroups(of: draft.fields.applied(to: .blank), since: .blank, by: caller, bounds)
       let created = try tx.add(draft, by: creator)
       try tx.startGroupAccessChange(about: created, to: created.groups, by: creator)
@@ -45,10 +45,7 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.fields.applied(to: before)
       guard after != before else { return try tx.forum(id, for: caller) }
-      if let icon = after.icon, icon != before.icon {
-        guard try tx.mayAttach([icon], caller) else { throw .invalid("icon_file", .unknown) }
-        try tx.checkPicture(icon, "icon_file", of: actor, bounds)
-      }
+      if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", by: caller, bounds) }
       try tx.checkGroups(of: after, since: before, by: caller, bounds)
       let read = try tx.rights(of: caller, in: id).contains(.read)
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)

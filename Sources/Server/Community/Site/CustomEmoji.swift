@@ -22,7 +22,7 @@ extension Community {
       }
       guard try tx.settings().emoji.count < bounds.emoji else { throw .tooMany(limit: bounds.emoji) }
       guard try !tx.hasCustomEmoji(named: draft.name) else { throw .invalid("name", .taken) }
-      try tx.checkEmojiPicture(draft.file, "file", of: actor, bounds)
+      try tx.checkEmojiPicture(draft.file, "file", by: caller, bounds)
       let emoji = try tx.addCustomEmoji(draft.name, draft.file, by: actor)
       if let clientID = draft.clientID { try tx.remember(.emoji, by: actor, clientID, subject: emoji.id.number) }
       try tx.audit(.settingsChanged, by: actor, subject: 0, changes: [CustomEmoji.change(from: nil, to: emoji.name)])

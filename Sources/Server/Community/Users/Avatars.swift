@@ -39,7 +39,7 @@ extension Community {
       let caller = try tx.reloadCaller(caller)
       let (user, rights) = try tx.user(reference, for: caller)
       guard rights.contains(.own) else { throw .forbidden }
-      try tx.checkPicture(file, "file", of: actor, bounds)
+      try tx.checkPicture(file, "file", by: caller, bounds)
       try tx.setAvatar(file, of: user, by: actor)
       return try tx.user(reference, for: caller).user.redacted(for: rights)
     }

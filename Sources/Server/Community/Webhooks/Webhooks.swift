@@ -34,7 +34,7 @@ extension Community {
       let bot = try tx.add(
         NewUser(name: try tx.freeName(like: draft.name), role: .bot, displayName: draft.name, owner: actor))
       if let avatar = draft.avatar {
-        try tx.checkPicture(avatar, "avatar", of: actor, bounds)
+        try tx.checkPicture(avatar, "avatar", by: caller, bounds)
         if let user = try tx.user(bot) { try tx.setAvatar(avatar, of: user, by: actor) }
       }
       try tx.admit(bot, to: conversation, caller, actor, bounds)
@@ -68,7 +68,7 @@ extension Community {
       case .unchanged: break
       case .cleared: try tx.setAvatar(nil, of: bot, by: actor)
       case .set(let file):
-        if file != picture { try tx.checkPicture(file, "avatar", of: actor, bounds) }
+        if file != picture { try tx.checkPicture(file, "avatar", by: caller, bounds) }
         try tx.setAvatar(file, of: bot, by: actor)
       }
       if let name = change.name, name != before.name {

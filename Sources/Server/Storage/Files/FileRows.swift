@@ -64,12 +64,21 @@ extension ReadTransaction {
     }
   }
 
-  /// The limited token that uploaded a file; nil for other credentials.
-  public func limitedUploader(of file: ID<File>) throws(Refusal) -> ID<Session>? {
+  /// Whether this token, which is limited to forums, uploaded the file.
+  public func isSent(_ file: ID<File>, by token: ID<Session>) throws(Refusal) -> Bool {
+    try isSent("file", file.number, by: token)
+  }
+
+  /// Whether this token, which is limited to forums, began the upload.
+  public func isSent(_ upload: ID<Upload>, by token: ID<Session>) throws(Refusal) -> Bool {
+    try isSent("upload", upload.number, by: token)
+  }
+
+  private func isSent(_ table: String, _ id: Int, by token: ID<Session>) throws(Refusal) -> Bool {
     try run { connection in
-      try connection.first("select session_id from file where id = $1", file.number) { row in
-        try row.optionalInt(0).map { ID($0) }
-      } ?? nil
+      try connection.first(SQL("select 1 from \(table) where id = $1 and session_id = $2"), id, token.number) { _ in
+        true
+      } ?? false
     }
   }
 

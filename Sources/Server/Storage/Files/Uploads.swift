@@ -23,15 +23,6 @@ extension ReadTransaction {
     }
   }
 
-  /// The limited token that began an upload; nil for other credentials.
-  public func limitedUploader(of upload: ID<Upload>) throws(Refusal) -> ID<Session>? {
-    try run { connection in
-      try connection.first("select session_id from upload where id = $1", upload.number) { row in
-        try row.optionalInt(0).map { ID($0) }
-      } ?? nil
-    }
-  }
-
   /// Number and total size of a user's open uploads.
   public func openUploads(of owner: ID<User>) throws(Refusal) -> (count: Int, bytes: Int) {
     try run { connection in
