@@ -37,7 +37,7 @@ extension WriteTransaction {
     try setEdited(id, by: editor)
     if let newText { try replaceText(of: message, by: newText) }
     if message.isFirst, let newText { try setTags(of: message.conversation, newText.hashtags, by: editor) }
-    if let files { try replaceFiles(of: id, by: files) }
+    if let files { try replace(files.before, of: id, by: files.after) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try dropFingerprint(of: message)
     return try logChange(.messageEdited, of: message, by: editor)
@@ -107,20 +107,21 @@ extension WriteTransaction {
     try addRows(of: text, to: message.id, in: message.conversation)
   }
 
-  /// The files of an edited message with their descriptions; nil if they stay as they are.
+  /// The files of an edited message with their descriptions, before and after; nil if they stay as they are.
   private func otherFiles(
     of message: ID<Message>, _ files: [ID<File>]?, _ descriptions: [String]?
-  ) throws(Refusal) -> AttachedFiles? {
+  ) throws(Refusal) -> (before: AttachedFiles, after: AttachedFiles)? {
     guard files != nil || descriptions != nil else { return nil }
     let before = try attachedFiles(of: message)
     let known = Dictionary(zip(before.files, before.descriptions), uniquingKeysWith: { one, _ in one })
     let files = files ?? before.files
     let after = AttachedFiles(files, descriptions ?? files.map { known[$0] ?? "" })
-    return after == before ? nil : after
+    return after == before ? nil : (before, after)
   }
 
-  private func replaceFiles(of message: ID<Message>, by files: AttachedFiles) throws(Refusal) {
-    let before = try attachedFiles(of: message)
+  private func replace(
+    _ before: AttachedFiles, of message: ID<Message>, by files: AttachedFiles
+  ) throws(Refusal) {
     try run { connection in
       try connection.execute("delete from attachment where message_id = $1", message.number)
     }
