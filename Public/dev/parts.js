@@ -28,6 +28,7 @@ import { empty, skeleton } from '/js/app/parts/lists/empty.js';
 import { faceField } from '/js/app/parts/forms/face.js';
 import { feedPost, newPosts } from '/js/app/parts/message/feedpost.js';
 import { choice, field } from '/js/app/parts/forms/field.js';
+import { forumChoice } from '/js/app/parts/forms/forumchoice.js';
 import { savingForm } from '/js/app/parts/forms/form.js';
 import { groupBadge } from '/js/app/parts/user/groupbadge.js';
 import { formatBar } from '/js/app/parts/composer/format.js';
@@ -237,6 +238,7 @@ const parts = {
     toggle('Single letters as keys'),
     toggle('Off for now', { disabled: true }),
   ],
+  'Choice of forums': [forumChoice([['1', 'Garden'], ['2', 'Kitchen']], 'The token reaches only these.').node],
   'Email address': [
     emailRows({ address: 'ada@example.org' }, {}),
     emailRows({ pending: 'ada@example.org' }, {}),

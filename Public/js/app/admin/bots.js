@@ -9,10 +9,10 @@ import { copyLine } from '../parts/forms/copyline.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { empty } from '../parts/lists/empty.js';
 import { choice, field } from '../parts/forms/field.js';
+import { forumChoice } from '../parts/forms/forumchoice.js';
 import { savingForm } from '../parts/forms/form.js';
 import { userRow } from '../parts/user/user.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
-import { toggle } from '../parts/forms/switch.js';
 import { toast } from '../parts/overlays/toast.js';
 
 /** Fills the column. */
@@ -53,17 +53,16 @@ async function createBot(site, changed) {
   const name = field(say('signIn.name'), { required: true, limit: 64, hint: say('bots.nameHint'), autocomplete: 'off' });
   const display = field(say('signIn.display'), { limit: 64, autocomplete: 'off' });
   const scope = choice(say('bots.scope'), ['write', 'read'].map((it) => [it, say(`scope.${it}`)]));
-  const joins = forums.map((it) => [it.id, toggle(it.title)]);
+  const joins = forumChoice(forums.map((it) => [it.id, it.title]), say('bots.forumsHint'));
   const create = button(say('bots.create'), { kind: 'primary', type: 'submit' });
   const work = async () => {
-    const chosen = joins.filter(([, { input }]) => input.checked).map(([id]) => id);
     const made = await site.call('POST', '/bots', {
       body: {
         client_id: id,
         name: name.input.value.trim().replace(/^@/, ''),
         display_name: display.input.value.trim() || undefined,
         scope: scope.input.value,
-        forums: chosen.length ? chosen : undefined,
+        forums: joins.chosen(),
       },
     });
     node.close();
@@ -79,14 +78,7 @@ async function createBot(site, changed) {
       name,
       display,
       scope,
-      joins.length > 0 &&
-        el(
-          'div.field',
-          { role: 'group', aria: { label: say('navigation.forums') } },
-          el('span.field-label', null, say('navigation.forums')),
-          el('p.field-hint', null, say('bots.forumsHint')),
-          joins.map(([, it]) => it),
-        ),
+      joins.node,
     ),
   );
   name.input.focus();

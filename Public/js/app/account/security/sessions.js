@@ -7,7 +7,7 @@ import { button, whileBusy } from '../../parts/forms/button.js';
 import { dialog } from '../../parts/overlays/dialog.js';
 import { field } from '../../parts/forms/field.js';
 import { savingForm } from '../../parts/forms/form.js';
-import { toggle } from '../../parts/forms/switch.js';
+import { forumChoice } from '../../parts/forms/forumchoice.js';
 import { toast } from '../../parts/overlays/toast.js';
 
 /** A row of a session or token, with a button that ends it if there is a `verb`. */
@@ -81,12 +81,11 @@ function createToken(site, forums, changed) {
   // A repeated press creates no second token.
   const id = crypto.randomUUID();
   const name = field(say('tokens.name'), { hint: say('tokens.nameHint'), required: true, limit: 64 });
-  const limits = [...forums].map(([forum, title]) => [forum, toggle(title)]);
+  const limits = forumChoice([...forums], say('tokens.forumsHint'));
   const create = button(say('tokens.make'), { kind: 'primary', type: 'submit' });
   const work = async () => {
-    const chosen = limits.filter(([, { input }]) => input.checked).map(([forum]) => forum);
     const made = await site.call('POST', '/me/tokens', {
-      body: { name: name.input.value.trim(), scope: 'write', client_id: id, forums: chosen.length ? chosen : undefined },
+      body: { name: name.input.value.trim(), scope: 'write', client_id: id, forums: limits.chosen() },
     });
     node.close();
     dialog(
@@ -101,14 +100,7 @@ function createToken(site, forums, changed) {
       create,
       { work },
       name,
-      limits.length > 0 &&
-        el(
-          'div.field',
-          { role: 'group', aria: { label: say('navigation.forums') } },
-          el('span.field-label', null, say('navigation.forums')),
-          el('p.field-hint', null, say('tokens.forumsHint')),
-          limits.map(([, it]) => it),
-        ),
+      limits.node,
     ),
   );
   name.input.focus();
