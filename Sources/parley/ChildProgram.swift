@@ -103,40 +103,41 @@ struct ChildProgram: Sendable, Equatable {
   private func runHere(
     _ input: String, _ environment: [String: String], _ seconds: Int, _ cancellation: Cancellation
   ) -> Result {
-    guard let inputEnds = Self.pipe() else { return Self.notStarted(errno) }
-    guard let outputEnds = Self.pipe() else {
-      for end in inputEnds { close(end) }
-      return Self.notStarted(errno)
-    }
-    let process = start(environment, input: inputEnds[0], output: outputEnds[1])
-    close(inputEnds[0])
-    close(outputEnds[1])
-    defer { close(outputEnds[0]) }
-    // A pipe holds 64 KB: the write does not wait for the program.
-    _ = Descriptor.writeAll(Array(input.utf8.prefix(32_768)), to: inputEnds[1])
-    close(inputEnds[1])
-    switch process {
-    case .failure(let error): return Self.notStarted(error.code)
-    case .success(let process): return Self.wait(for: process, output: outputEnds[0], seconds, cancellation)
+    do throws(SystemError) {
+      let (process, output) = try start(input, environment)
+      defer { close(output) }
+      return Self.wait(for: process, output: output, seconds, cancellation)
+    } catch {
+      return Result(end: .notStarted(error.reason), output: "")
     }
   }
 
-  /// Both ends, which no other program inherits.
-  private static func pipe() -> [Int32]? {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return ends
-  }
-
-  private static func notStarted(_ code: Int32) -> Result {
-    Result(end: .notStarted(SystemError("", code: code).reason), output: "")
+  /// Starts the program with its input. The caller closes the output.
+  private func start(
+    _ input: String, _ environment: [String: String]
+  ) throws(SystemError) -> (process: pid_t, output: Int32) {
+    let inputEnds = try Descriptor.pipe()
+    defer {
+      close(inputEnds.reading)
+      close(inputEnds.writing)
+    }
+    let outputEnds = try Descriptor.pipe()
+    defer { close(outputEnds.writing) }
+    do throws(SystemError) {
+      let process = try start(environment, input: inputEnds.reading, output: outputEnds.writing)
+      // A pipe holds 64 KB: the write does not wait for the program.
+      Descriptor.writeAll(Array(input.utf8.prefix(32_768)), to: inputEnds.writing)
+      return (process, outputEnds.reading)
+    } catch {
+      close(outputEnds.reading)
+      throw error
+    }
   }
 
   /// Starts the program as the leader of a process group.
   private func start(
     _ extra: [String: String], input: Int32, output: Int32
-  ) -> Swift.Result<pid_t, SystemError> {
+  ) throws(SystemError) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -162,7 +163,8 @@ struct ChildProgram: Sendable, Equatable {
     defer { unsafe (words + environment).forEach { unsafe free($0) } }
     var process = pid_t()
     let code = unsafe posix_spawn(&process, arguments[0], &actions, &attributes, &words, &environment)
-    return code == 0 ? .success(process) : .failure(SystemError("posix_spawn", code: code))
+    guard code == 0 else { throw SystemError("posix_spawn", code: code) }
+    return process
   }
 
   private static func wait(
@@ -170,7 +172,8 @@ struct ChildProgram: Sendable, Equatable {
   ) -> Result {
     let deadline = Clock.monotonic() + Int64(seconds) * 1_000_000_000
     var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16_384)
+    // As much as a pipe holds: one read after the end of the program takes the rest, though a child may go on writing.
+    var buffer = [UInt8](repeating: 0, count: 65_536)
     var isOpen = true
     var status: Int32 = 0
     while true {
@@ -182,19 +185,18 @@ struct ChildProgram: Sendable, Equatable {
         return Result(end: isCancelled ? .cancelled : .timedOut, output: text(bytes))
       }
       // A child of the program may keep the output open after its end.
-      let ended = unsafe waitpid(process, &status, WNOHANG)
+      let hasEnded = unsafe waitpid(process, &status, WNOHANG) == process
       var waiting = pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0)
-      let time = ended == process ? 0 : isOpen ? Int32(min(rest, 200)) : pollInterval
+      let time = hasEnded ? 0 : isOpen ? Int32(min(rest, 200)) : pollInterval
       if unsafe poll(&waiting, 1, time) > 0 {
         let count = unsafe read(output, &buffer, buffer.count)
         if count > 0 {
           bytes = Array((bytes + buffer[..<count]).suffix(maxOutput))
-          if ended != process { continue }
         } else if count == 0 || errno != EINTR {
           isOpen = false
         }
       }
-      if ended == process {
+      if hasEnded {
         let signal = status & 0x7f
         return Result(end: signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal), output: text(bytes))
       }

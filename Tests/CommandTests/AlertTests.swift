@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `a program runs with its input, output and limit`() async {
-    let run = { (arguments: [String], input: String, seconds: Int) in
+    let run = { @Sendable (arguments: [String], input: String, seconds: Int) in
       await ChildProgram(arguments).run(input: input, environment: ["ALERT": "x y"], within: seconds)
     }
     let echoed = await run(["/bin/sh", "-c", "cat; printf \"$ALERT\" >&2; exit 3"], "wool ", 30)
@@ -101,5 +101,11 @@ import Testing
     #expect(missing.reason.hasPrefix("it can't be started: "))
     let long = await run(["/bin/sh", "-c", "yes | head -c 100000; echo end"], "", 30)
     #expect(long.isSuccess && long.output.utf8.count <= 4_096 && long.output.hasSuffix("end"))
+    // Programs that end before their output is read, on a busy machine.
+    let many = await withTaskGroup(of: ChildProgram.Result.self) { group in
+      for _ in 0..<40 { group.addTask { await run(["/bin/sh", "-c", "printf %060000d 1; echo end"], "", 30) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(many.allSatisfy { $0.isSuccess && $0.output.hasSuffix("1end") })
   }
 }

@@ -1,3 +1,4 @@
+import CParleyLinux
 import Glibc
 
 /// A file descriptor that is closed with its last reference.
@@ -11,6 +12,13 @@ public final class Descriptor: Sendable {
   convenience init(checking result: Int32, _ call: String) throws(SystemError) {
     guard result >= 0 else { throw SystemError(call) }
     self.init(owning: result)
+  }
+
+  /// Both ends of a new pipe, which no other program inherits. The caller closes them.
+  public static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw SystemError("pipe2") }
+    return (ends[0], ends[1])
   }
 
   /// Writes without blocking, as much as the socket accepts, for an error response to a rejected connection.

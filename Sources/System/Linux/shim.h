@@ -9,6 +9,7 @@
 
 // glibc declares them only with _GNU_SOURCE, which would conflict with types that the Glibc module has imported.
 extern int syncfs(int descriptor);
+extern int pipe2(int descriptors[2], int flags);
 extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length, int flags);
 
 // 1 if a time service keeps the clock right, 0 if none does, -1 if the kernel does not tell.
