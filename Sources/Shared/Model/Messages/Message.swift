@@ -43,7 +43,8 @@ public struct Message: Sendable, Hashable {
   }
 
   /// Content or tombstone: a tombstone has no member for any of the content.
-  public enum State: Sendable, Hashable {
+  /// Boxed, so that copying a message copies a reference instead of all fields.
+  public indirect enum State: Sendable, Hashable {
     case live(Content)
     case deleted(Tombstone)
   }

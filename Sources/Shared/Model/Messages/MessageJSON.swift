@@ -39,8 +39,6 @@ extension Message: JSONWritable {
   func writeFields(
     to json: inout JSONWriter, mine: Set<String>? = nil, vote: [Int]? = nil, showsAnnotations: Bool = true
   ) {
-    // Read once: each access copies it.
-    let content = self.content
     json.field(Name.id, id)
     json.field(Name.conversation, conversation)
     json.field(Name.author, author)
@@ -48,19 +46,32 @@ extension Message: JSONWritable {
     if kind != .message { json.field("kind", kind.rawValue) }
     json.field(Name.seq, seq)
     json.field(Name.previous, previous)
-    content?.writeSaid(to: &json, showsAnnotations: showsAnnotations)
+    // Matched once: each match copies the content.
+    switch state {
+    case .live(let content):
+      content.writeSaid(to: &json, showsAnnotations: showsAnnotations)
+      writePlace(to: &json)
+      content.writeTimes(to: &json)
+      writeRevision(to: &json, isDeleted: false)
+      content.writeActions(to: &json, mine: mine)
+      content.writeRare(to: &json, vote: vote)
+    case .deleted(let tombstone):
+      writePlace(to: &json)
+      writeRevision(to: &json, isDeleted: true)
+      tombstone.write(to: &json)
+    }
+  }
+
+  private func writePlace(to json: inout JSONWriter) {
     json.field(Name.replyTo, replyTo)
     json.field(Name.isMachineOnly, isMachineOnly)
     json.field(Name.createdAt, Timestamp(createdAt))
-    content?.writeTimes(to: &json)
+  }
+
+  private func writeRevision(to json: inout JSONWriter, isDeleted: Bool) {
     json.field(Name.revision, revision)
     if let movedFrom { json.field("moved_from", movedFrom) }
-    json.field(Name.deleted, content == nil)
-    content?.writeActions(to: &json, mine: mine)
-    if let poll = content?.poll { json.object("poll") { json in poll.writeMembers(to: &json, vote: vote) } }
-    if let buttons = content?.buttons, !buttons.isEmpty { json.field("buttons", buttons) }
-    if let original = content?.repostOf { json.field("repost_of", original) }
-    tombstone?.write(to: &json)
+    json.field(Name.deleted, isDeleted)
   }
 }
 
@@ -79,6 +90,12 @@ extension Message.Content {
     json.field(Name.sentAt, sentAt.map { Timestamp($0) })
     json.field(Name.editedAt, edit.map { Timestamp($0.at) })
     if let edit { json.field("edited_by", edit.by) }
+  }
+
+  fileprivate func writeRare(to json: inout JSONWriter, vote: [Int]?) {
+    if let poll { json.object("poll") { json in poll.writeMembers(to: &json, vote: vote) } }
+    if !buttons.isEmpty { json.field("buttons", buttons) }
+    if let repostOf { json.field("repost_of", repostOf) }
   }
 
   fileprivate func writeActions(to json: inout JSONWriter, mine: Set<String>?) {
