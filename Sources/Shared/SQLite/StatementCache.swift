@@ -13,6 +13,14 @@ struct StatementCache {
       case .text(let text): self = .text(text)
       }
     }
+
+    /// Hashes the length of a text alone: hashing all of it takes longer than comparing it with the few of one length.
+    func hash(into hasher: inout Hasher) {
+      switch self {
+      case .literal(let address, _): hasher.combine(address)
+      case .text(let text): hasher.combine(text.utf8.count)
+      }
+    }
   }
 
   private var statements: [Key: StatementHandle] = [:]

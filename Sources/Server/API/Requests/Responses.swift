@@ -6,8 +6,12 @@ import Web
 
 extension Response {
   /// A JSON object, private to the caller and revalidated with each request.
-  static func object(_ status: Status = .ok, _ members: (inout JSONWriter) -> Void) -> Response {
-    var json = JSONWriter()
+  ///
+  /// - Parameter size: its approximate size in bytes, for which room is made at once.
+  static func object(
+    _ status: Status = .ok, reserving size: Int = 0, _ members: (inout JSONWriter) -> Void
+  ) -> Response {
+    var json = JSONWriter(reserving: size)
     json.object(members)
     return own(json, status)
   }
@@ -121,7 +125,9 @@ extension RequestContext {
     showing messages: [MessageView], _ members: @escaping @Sendable (inout JSONWriter) -> Void
   ) async throws(Refusal) -> Response {
     let size = messages.reduce(0) { $0 + ($1.html?.utf8.count ?? 0) }
-    guard size > Self.maxInlineHTML else { return .object(.ok, members) }
+    guard size > Self.maxInlineHTML else {
+      return .object(reserving: messages.count * Self.usualMessageSize, members)
+    }
     let json = try await community.render(for: caller) {
       var json = JSONWriter()
       json.object(members)
@@ -131,6 +137,7 @@ extension RequestContext {
   }
 
   private static var maxInlineHTML: Int { 65_536 }
+  private static var usualMessageSize: Int { 512 }
 }
 
 extension JSONWriter {

@@ -215,7 +215,9 @@ extension Row {
   /// Compares a text in SQLite's memory.
   public func isText(_ text: StaticString, _ column: Int) throws(SQLiteError) -> Bool {
     let bytes = unsafe try bytesInPlace(column)
-    return text.withUTF8Buffer { expected in unsafe bytes.elementsEqual(expected) }
+    return text.withUTF8Buffer { expected in
+      bytes.count == expected.count && bytes.indices.allSatisfy { unsafe bytes[$0] == expected[$0] }
+    }
   }
 
   @usableFromInline func bytesInPlace(_ column: Int) throws(SQLiteError) -> UnsafeBufferPointer<UInt8> {
