@@ -89,7 +89,7 @@ extension ReceivedEvent {
     case .message(let message): message.id
     case .actions(let message, _), .poll(let message, _): message
     case .star, .vote, .receipt, .readPosition, .conversation, .gained, .participant, .member, .forum, .user, .settings,
-      .level, .later, .relations, .inbox, .press, .commandReply, .thing, .hidden:
+      .level, .later, .timelinePosition, .relations, .inbox, .press, .commandReply, .thing, .hidden:
       nil
     }
   }

@@ -40,6 +40,12 @@ export const endpoints = /** @type {const} */ ({
   getFeed: 'GET /users/{id}/feed',
   getTimeline: 'GET /timeline',
   getGlobalTimeline: 'GET /timeline/global',
+  getTimelinePosition: 'GET /timeline/read',
+  markTimelineRead: 'PUT /timeline/read',
+  listTimelineFilters: 'GET /me/timeline-filters',
+  setTimelineFilter: 'PUT /me/timeline-filters/{name}',
+  deleteTimelineFilter: 'DELETE /me/timeline-filters/{name}',
+  deleteTimelineFilters: 'DELETE /me/timeline-filters',
 
   signIn: 'POST /sessions',
   confirmSignIn: 'POST /sessions/second-factor',
@@ -169,6 +175,7 @@ export const endpoints = /** @type {const} */ ({
   pressButton: 'POST /messages/{id}/presses',
   createTopicFromMessage: 'POST /messages/{id}/topic',
   listMyActions: 'GET /me/actions',
+  listStars: 'GET /users/{id}/stars',
   searchMessages: 'GET /messages/search',
 
   listNotifications: 'GET /inbox',

@@ -172,6 +172,7 @@ extension API {
     Endpoint(.post, "/messages/{id}/presses", .user(.write), pressButton),
     Endpoint(.post, "/messages/{id}/topic", .user(.write), createTopicFromMessage),
     Endpoint(.get, "/me/actions", .user(.read), listMyActions),
+    Endpoint(.get, "/users/{id}/stars", .user(.read), listStars),
     // Realtime and sync.
     Endpoint(.get, "/realtime", .anyone, openRealtime),
     Endpoint(.get, "/events", .anyone, streamEvents),
@@ -201,6 +202,12 @@ extension API {
     Endpoint(.get, "/users/{id}/feed", .anyone, getFeed),
     Endpoint(.get, "/timeline", .user(.read), getTimeline),
     Endpoint(.get, "/timeline/global", .anyone, getGlobalTimeline),
+    Endpoint(.get, "/timeline/read", .user(.read), getTimelinePosition),
+    Endpoint(.put, "/timeline/read", .user(.write), markTimelineRead),
+    Endpoint(.get, "/me/timeline-filters", .user(.read), listTimelineFilters),
+    Endpoint(.put, "/me/timeline-filters/{name}", .user(.write), setTimelineFilter),
+    Endpoint(.delete, "/me/timeline-filters/{name}", .user(.write), deleteTimelineFilter),
+    Endpoint(.delete, "/me/timeline-filters", .user(.write), deleteTimelineFilters),
     // Files.
     Endpoint(.post, "/files", .user(.write), bodyLimit: \Bounds.fileBody, takesQuery: true, uploadFile),
     Endpoint(.get, "/files", .anyone, listFiles),

@@ -35,14 +35,16 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 49)
+    #expect(lists == 51)
   }
 
   /// The ids of a list, from its first page to the last and back.
   private static func walk(_ village: Village, _ path: String, limit: Int, as name: String) async throws -> [String] {
     func items(_ page: Answer) -> [String] {
       (0..<page.count("data")).map { number in
-        let names = ["revision", "offset", "id", "user.id", "message.id", "conversation_id", "user_id", "forum_id"]
+        let names = [
+          "revision", "offset", "id", "name", "user.id", "message.id", "conversation_id", "user_id", "forum_id",
+        ]
         let item = "data.\(number)"
         let parts = names.compactMap { page["\(item).\($0)"] ?? page.int("\(item).\($0)").map { "\($0)" } }
         return parts.joined(separator: " ") + " " + (page["\(item).type"] ?? "")
@@ -225,7 +227,14 @@ import Testing
     for _ in 0..<5 {
       _ = try await village.community.store.write { tx throws(Refusal) in try tx.addBackup(by: ada) }
     }
+    for number in 0..<6 {
+      let filter: [String: Any] = ["exclude": ["words": ["\(number)"]]]
+      try await village.expect(201, .put, "/me/timeline-filters/filter\(number)", as: "grace", filter)
+    }
     return [
+      ("/me/timeline-filters", "/me/timeline-filters", "grace", 6),
+      ("/users/{id}/stars", "/users/@grace/stars", "grace", 6),
+      ("/timeline", "/timeline?mentions=true&filter=filter3", "grace", 12),
       ("/users", "/users", "grace", 13), ("/users", "/users?state=active", "mira", 13),
       ("/bots", "/bots", "ada", 6), ("/bots/{id}/tokens", "/bots/@bot0/tokens", "ada", 6),
       ("/webhooks", "/webhooks", "ada", 6),

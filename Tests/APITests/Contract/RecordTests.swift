@@ -35,7 +35,7 @@ import Testing
     let identity: Set = ["id", "name", "bio_entities", "groups", "avatar", "created_at", "revision"]
     try compare(UserSummary.self, with: "UserSummary", except: identity)
     let profile: Set = ["display_name", "bio", "status_text", "status_emoji", "status_expires_at", "role"]
-    let own: Set = ["discoverable", "reachable_by", "show_receipts", "show_presence", "preferences"]
+    let own: Set = ["discoverable", "reachable_by", "show_receipts", "show_presence", "show_stars", "preferences"]
     let standing: Set = ["state", "imported", "last_seen_at", "owner_id", "job_id", "silences"]
     try compare(UserSummary.self, with: "User", except: identity.union(standing).union(own))
     try compare(User.Own.self, with: "User", except: identity.union(standing).union(profile))

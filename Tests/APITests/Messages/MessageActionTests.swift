@@ -165,4 +165,37 @@ import Testing
       #expect(try await village.request(.get, "/me/actions", as: "grace")["errors.0.code"] == "missing")
     }
   }
+
+  @Test func `stars are private until their user shows them`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      let (_, hidden) = try await village.garden("secret", "private", members: ["grace"])
+      let (open, secret) = (try await village.post("open", in: room), try await village.post("secret", in: hidden))
+      for id in [open, secret] { try await village.expect(200, .put, "/messages/\(id)/actions/star", as: "grace") }
+      let (stars, actions) = ("/users/@grace/stars", "/messages/\(open)/actions")
+      func texts(_ name: String) async throws -> [String?] {
+        try await village.expect(200, .get, stars, as: name).texts("data", "text")
+      }
+      func starring(_ name: String?) async throws -> [String?] {
+        try await village.expect(200, .get, actions, as: name).texts("data", "user_id")
+      }
+      try await village.expect(404, .get, stars, as: "linus")
+      #expect(try await texts("grace") == ["secret", "open"])
+      #expect(try await starring("linus") == [])
+      try await village.expect(200, .patch, "/me", as: "grace", ["show_stars": true])
+      #expect(try await texts("linus") == ["open"])
+      #expect(try await texts("grace") == ["secret", "open"])
+      #expect(try await starring("linus") == [village.id("grace")])
+      // The public may read the message, but stars are for users.
+      #expect(try await starring(nil) == [])
+      try await village.expect(401, .get, stars)
+      // A message never counts them.
+      let message = try await village.expect(200, .get, "/messages/\(open)", as: "linus")
+      #expect(!message.has("actions.star"))
+      try await village.expect(200, .patch, "/me", as: "grace", ["show_stars": false])
+      try await village.expect(404, .get, stars, as: "linus")
+      #expect(try await starring("linus") == [])
+      try await village.expect(404, .get, "/users/@nobody/stars", as: "linus")
+    }
+  }
 }

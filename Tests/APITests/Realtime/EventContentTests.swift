@@ -60,6 +60,8 @@ import Testing
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
       let until = "2027-06-01T00:00:00.000Z"
       try await village.expect(200, .put, "/conversations/\(talk)/later", as: "linus", ["until": until])
+      let post = try await village.post("socks", in: try await village.feed(of: "linus"), by: "linus")
+      try await village.expect(200, .put, "/timeline/read", as: "linus", ["message_id": post])
       try await village.expect(200, .patch, "/me", as: "linus", ["preferences": ["theme": "dark"]])
       try await village.expect(204, .delete, "/conversations/\(lost)/participants/me", as: "linus")
       let events = try await village.stream("user:\(village.id("linus"))", as: "linus")
@@ -82,6 +84,7 @@ import Testing
       #expect(events["\(index("level.changed")).level"] == "nothing")
       #expect(events["\(index("later.changed")).conversation_id"] == talk)
       #expect(events["\(index("later.changed")).until"] == until)
+      #expect(events["\(index("timeline.read")).message_id"] == post)
       #expect(events["\(index("relation.changed")).user_id"] == village.id("grace"))
       #expect(events.bool("\(index("relation.changed")).mute") == true)
       #expect(events.bool("\(index("relation.changed")).follow") == false)

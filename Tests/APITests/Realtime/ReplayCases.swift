@@ -640,6 +640,17 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         try await stage.request(.put, "/conversations/\(stage.group)/later", as: "grace", body)
       },
       { try await $0.request(.delete, "/conversations/\($0.group)/later", as: "grace") }),
+    ReplayCase(
+      "put /timeline/read",
+      { stage in
+        let post = try await stage.village.post("socks", in: try await stage.village.feed(of: "grace"), by: "grace")
+        try await stage.request(.put, "/timeline/read", as: "grace", ["message_id": post])
+      }),
+    ReplayCase(
+      "put /me/timeline-filters/{name}", { try await $0.request(.put, "/me/timeline-filters/a", as: "grace", [:]) }),
+    ReplayCase(
+      "delete /me/timeline-filters/{name}", { try await $0.request(.delete, "/me/timeline-filters/a", as: "grace") }),
+    ReplayCase("delete /me/timeline-filters", { try await $0.request(.delete, "/me/timeline-filters", as: "grace") }),
   ]
 
   private static let order: [ReplayCase] = [

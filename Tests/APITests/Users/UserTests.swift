@@ -35,7 +35,7 @@ import Testing
       let seen = try await village.request(.get, "/users/@grace", as: viewer)
       #expect(seen.status == status)
       #expect(seen.has("state") == seesStanding && seen.has("last_seen_at") == seesStanding)
-      for field in ["preferences", "reachable_by", "discoverable", "show_receipts", "show_presence"] {
+      for field in ["preferences", "reachable_by", "discoverable", "show_receipts", "show_presence", "show_stars"] {
         #expect(seen.has(field) == seesOwn, "\(field)")
       }
       guard status == 200 else { return }

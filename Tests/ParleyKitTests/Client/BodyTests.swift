@@ -183,7 +183,8 @@ private let wholeUser = UserChange(
   ],
   own: [
     .set(\.isDiscoverable, true), .set(\.reachableBy, .shared), .set(\.showsReceipts, true),
-    .set(\.showsPresence, false), .set(\.preferences, JSONRaw(trusted: Array(#"{"hue":3}"#.utf8))),
+    .set(\.showsPresence, false), .set(\.showsStars, true),
+    .set(\.preferences, JSONRaw(trusted: Array(#"{"hue":3}"#.utf8))),
   ], addresses: ["ada@example.com"], name: "ada", isDisabled: false, endsSessions: true, reason: "Because.",
   ifRevision: 4)
 private let wholeSite = SiteSettingsChange(
@@ -259,6 +260,10 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.setConversationLevel(of: ID(7), to: .everything))
     try sent.take(.setConversationLevel(of: ID(7), to: nil))
     try sent.take(.setLater(ID(7), until: time))
+    try sent.take(.markTimelineRead(upTo: ID(9)))
+    let criteria = PostCriteria<UserReference>(
+      authors: [.id(ID(2))], mentions: [.me], hashtags: ["rose"], words: ["seed*"], has: [.image], reposts: true)
+    try sent.take(.setTimelineFilter("roses", to: TimelineFilterDraft(include: criteria, exclude: criteria)))
   }
 
   private var poll: PollDraft {

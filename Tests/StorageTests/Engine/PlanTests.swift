@@ -21,6 +21,7 @@ import Testing
     "SCAN 2 CONSTANT ROWS", "SCAN CONSTANT ROW", "SCAN 50 CONSTANT ROWS", "SCAN 200 CONSTANT ROWS", "SCAN w",
     "SCAN json_each VIRTUAL TABLE INDEX 1:",
     // Words of the index, which finds its rows itself, and bound locations.
+    "SCAN search VIRTUAL TABLE INDEX 0:=M3",
     "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
     // A partial index of the open jobs, in order.
     "SCAN job USING INDEX job_open",
@@ -298,6 +299,18 @@ import Testing
     _ = try tx.conversations(of: RawDatabase.ada, seeing: [.public], kind: nil, type: nil, slice)
     _ = try tx.participants(of: RawDatabase.room, slice)
     _ = try tx.timeline(of: RawDatabase.ada, isGuest: false, slice)
+    _ = try tx.timeline(of: RawDatabase.ada, isGuest: false, withMentions: true, slice)
+    _ = try tx.timelineFilters(of: RawDatabase.ada, slice)
+    _ = try tx.timelineFilter("roses", of: RawDatabase.ada)
+    _ = try tx.timelineFilterCount(of: RawDatabase.ada)
+    _ = try tx.timelinePosition(of: RawDatabase.ada)
+    _ = try tx.count(of: [message], notBy: RawDatabase.ada)
+    let seeds = try SearchQuery("seeds")
+    let criteria = PostCriteria(authors: [RawDatabase.ada], words: ["seeds"], reposts: true)
+    _ = try tx.posts(
+      [DatedMessage(time: 1, message: message)],
+      listedBy: TimelineFilter(name: "roses", include: criteria, exclude: criteria)
+    ) { _ in seeds }
     _ = try tx.globalTimeline(for: nil, isGuest: true, slice)
     _ = try tx.timelineFeeds(of: RawDatabase.ada)
     _ = try tx.events(in: .conversation(RawDatabase.room), slice)

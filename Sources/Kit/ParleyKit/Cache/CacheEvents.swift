@@ -139,7 +139,8 @@ extension Cache {
         ids.insert(message)
       case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
-      case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .later, .inbox,
+      case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .later,
+        .timelinePosition, .inbox,
         .press, .commandReply, .thing, .hidden:
         break
       }

@@ -46,18 +46,6 @@ extension API {
     try context.seen(context.view.getFeed(of: context.userID(), for: context.caller))
   }
 
-  @Sendable static func getTimeline(_ context: RequestContext) async throws -> Response {
-    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
-    return try .page(
-      try await context.community.getTimeline(page, for: context.caller), including: include, context)
-  }
-
-  @Sendable static func getGlobalTimeline(_ context: RequestContext) async throws -> Response {
-    let (page, include) = try context.query { query in (try query.page(), try query.include()) }
-    return try .page(
-      try await context.community.getGlobalTimeline(page, for: context.caller), including: include, context)
-  }
-
   // MARK: Participants
 
   @Sendable static func listParticipants(_ context: RequestContext) async throws -> Response {

@@ -31,6 +31,16 @@ extension API {
     return try .page(
       try await context.community.listMyActions(as: type, page, show, for: context.caller), including: include, context)
   }
+
+  @Sendable static func listStars(_ context: RequestContext) async throws -> Response {
+    let (page, show, include) = try context.query { query in
+      (try query.page(), try query.show(), try query.include())
+    }
+    try context.reserve(for: show)
+    return try .page(
+      try await context.community.listStars(of: context.reference(), page, show, for: context.caller),
+      including: include, context)
+  }
 }
 
 extension RequestContext {

@@ -96,6 +96,15 @@ public struct Bounds: Sendable {
   public var inviteUses = 10_000
   /// Users followed, muted or blocked by one user, each.
   public var relations = 5_000
+  /// Saved filters of timelines per user; Unicode scalars of a name; values of a list, and words of a filter, of each of which
+  /// every examined post costs a lookup; Unicode scalars of a word or phrase.
+  public var timelineFilters = 50
+  public var filterNameScalars = 64
+  public var filterValues = 100
+  public var filterWords = 20
+  public var filterWordScalars = 100
+  /// Posts that are examined for a filter to fill a page. After them it ends early.
+  public var filteredPosts = 1_000
   /// Groups of users, and members of each.
   public var userGroups = 100
   public var userGroupMembers = 10_000

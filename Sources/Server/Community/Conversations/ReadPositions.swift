@@ -1,4 +1,4 @@
-// Read positions, notification levels and the timeline.
+// Read positions and notification levels.
 
 public import ParleyModel
 import Storage
@@ -61,42 +61,5 @@ extension Community {
       try tx.setLevel(level, of: user, in: id)
       return SetLevel(level ?? .usualInForum, isOwn: level != nil)
     }
-  }
-
-  // MARK: The timeline
-
-  /// The newest posts of the caller, and of the users that the caller follows.
-  public func getTimeline(
-    _ page: PageRequest, for caller: Caller
-  ) async throws(Refusal) -> ListPage<MessageView> {
-    let user = try caller.requireUser()
-    return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
-      try tx.posts(page, for: caller, bounds) { slice throws(Refusal) in
-        try tx.timeline(of: user, isGuest: caller.role == .guest, slice)
-      }
-    }
-  }
-
-  /// The newest posts of all feeds that the caller may read.
-  public func getGlobalTimeline(
-    _ page: PageRequest, for caller: Caller
-  ) async throws(Refusal) -> ListPage<MessageView> {
-    try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
-      try tx.posts(page, for: caller, bounds) { slice throws(Refusal) in
-        try tx.globalTimeline(for: caller.user, isGuest: caller.role == nil || caller.role == .guest, slice)
-      }
-    }
-  }
-}
-
-extension ReadTransaction {
-  /// A page of posts.
-  fileprivate func posts(
-    _ page: PageRequest, for caller: Caller, _ bounds: Bounds,
-    _ read: (ListSlice) throws(Refusal) -> [DatedMessage]
-  ) throws(Refusal) -> ListPage<MessageView> {
-    var posts = try ListPage(page, by: \.key, read)
-    let messages = try messages(of: &posts, page, by: \.key, \.message)
-    return try posts.map { _ throws(Refusal) in try views(messages, by: caller, bounds) }
   }
 }

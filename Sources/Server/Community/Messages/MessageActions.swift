@@ -54,8 +54,28 @@ extension Community {
     as type: ActionType, _ page: PageRequest, _ show: MessageOptions, for caller: Caller
   ) async throws(Refusal) -> ListPage<MessageView> {
     let user = try caller.requireUser()
-    let bounds = bounds
-    let found = try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
+    return try await messages(as: type, page, show, for: caller) { _ throws(Refusal) in user }
+  }
+
+  /// The messages that a user has starred, as far as the caller may read them: the caller's own, or those of a user who
+  /// shows them.
+  public func listStars(
+    of reference: UserReference, _ page: PageRequest, _ show: MessageOptions, for caller: Caller
+  ) async throws(Refusal) -> ListPage<MessageView> {
+    try await messages(as: .star, page, show, for: caller) { tx throws(Refusal) in
+      let (user, rights) = try tx.user(reference, for: caller)
+      let isShown = user.own?.showsStars == true && rights.contains(.seeFollowing)
+      guard isShown || user.summary.id == caller.user else { throw .notFound }
+      return user.summary.id
+    }
+  }
+
+  private func messages(
+    as type: ActionType, _ page: PageRequest, _ show: MessageOptions, for caller: Caller,
+    of owner: @escaping @Sendable (ReadTransaction) throws(Refusal) -> ID<User>
+  ) async throws(Refusal) -> ListPage<MessageView> {
+    let found = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
+      let user = try owner(tx)
       var marked = try ListPage(page, by: \.key) { slice throws(Refusal) in
         try tx.readableActions(type.name, of: user, slice, caller)
       }

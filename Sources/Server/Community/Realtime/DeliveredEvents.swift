@@ -35,6 +35,7 @@ extension ReadTransaction {
     current.votes = try votes(of: about.votes)
     current.levels = try levels(of: about.levels)
     current.later = try later(of: about.later)
+    for user in about.timelines { current.timelines[user] = try timelinePosition(of: user)?.position }
     current.now = now
     current.relations = try relations(of: about.relations)
     current.presses = try presses(about.presses)
@@ -59,6 +60,7 @@ private struct EventSubjects {
   var votes: Set<UserSubject<Message>> = []
   var levels: Set<UserSubject<LevelScope>> = []
   var later: Set<UserSubject<Conversation>> = []
+  var timelines: Set<ID<User>> = []
   var relations: Set<UserSubject<User>> = []
   var inbox: Set<ID<Notification>> = []
   var presses: Set<ID<ButtonPress>> = []
@@ -84,7 +86,7 @@ private struct EventSubjects {
           .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
           .notificationRead, .readPositionUpdated,
           .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated, .buttonPressed,
-          .commandReplied:
+          .commandReplied, .timelineRead:
           break
         }
       }
@@ -100,7 +102,7 @@ private struct EventSubjects {
     case .receiptUpdated: receipts.insert(UserSubject(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged,
-      .preferencesUpdated, .settingsUpdated, .buttonPressed, .commandReplied:
+      .preferencesUpdated, .settingsUpdated, .buttonPressed, .commandReplied, .timelineRead:
       break
     }
   }
@@ -117,6 +119,7 @@ private struct EventSubjects {
     case .readPositionUpdated: readPositions.insert(UserSubject(user, ID(event.subject)))
     case .levelChanged: levels.insert(UserSubject(user, ID(event.subject)))
     case .laterChanged: later.insert(UserSubject(user, ID(event.subject)))
+    case .timelineRead: timelines.insert(user)
     case .relationChanged: relations.insert(UserSubject(user, ID(event.subject)))
     case .userUpdated, .preferencesUpdated: users.insert(user)
     case .notificationCreated: inbox.insert(ID(event.subject))
@@ -145,6 +148,7 @@ private struct CurrentState {
   var votes: [UserSubject<Message>: [Int]] = [:]
   var levels: [UserSubject<LevelScope>: (scope: LevelScope, level: SetLevel)] = [:]
   var later: [UserSubject<Conversation>: Int64] = [:]
+  var timelines: [ID<User>: TimelinePosition] = [:]
   var now: Int64 = 0
   var relations: [UserSubject<User>: UserRelations] = [:]
   var inbox: [ID<Notification>: Notification] = [:]
@@ -168,6 +172,7 @@ private struct CurrentState {
       case .userUpdated: user(event) ?? .thing(subject)
       case .preferencesUpdated: users[ID(subject)].map { .user($0) }
       case .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged: own(event)
+      case .timelineRead: timelines[ID(subject)].map { .timelinePosition($0) }
       case .settingsUpdated: settings.map { .settings($0) }
       case .notificationCreated: inbox[ID(subject)].map { .inbox($0) } ?? .thing(subject)
       case .buttonPressed: presses[ID(subject)].map { .press($0) } ?? .thing(subject)
@@ -279,7 +284,7 @@ extension Event {
       .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
-      .settingsUpdated, .buttonPressed, .commandReplied:
+      .settingsUpdated, .buttonPressed, .commandReplied, .timelineRead:
       false
     }
   }

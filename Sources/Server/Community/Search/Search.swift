@@ -19,7 +19,7 @@ public struct SearchRequest: Sendable {
   /// The name of a location.
   public var locationName: String?
   public var circle: GeoCircle?
-  public var has: Set<Kind> = []
+  public var has: Set<ContentKind> = []
   public var before: ID<Message>?
   public var after: ID<Message>?
   public var beforeTime: Int64?
@@ -27,10 +27,6 @@ public struct SearchRequest: Sendable {
   public var order = SearchOrder.newest
   public var page = PageRequest(limit: 50)
   public var show = MessageOptions()
-
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case file, image, link
-  }
 
   public init() {}
 
@@ -121,13 +117,7 @@ extension SearchRequest {
       guard TypeName.isWellFormed(annotation) else { throw .invalid("annotation", .invalid) }
       search.features.insert(.annotation(annotation))
     }
-    for kind in has {
-      switch kind {
-      case .file: search.features.insert(.file)
-      case .image: search.features.insert(.image)
-      case .link: search.features.insert(.link)
-      }
-    }
+    for kind in has { search.features.insert(SearchFeature(kind)) }
     search.order = order
     guard order == .newest || query != nil else { throw .invalid("order", .mismatch) }
     (search.before, search.after) = (before, after)

@@ -22,8 +22,11 @@ public struct TimelineFeed: Sendable {
 extension ReadTransaction {
   /// The live posts and reposts of a user, and of followed and not muted users, newest first; see `posts`. The query reads
   /// up to one page of each feed, so its cost grows with the number of followed users: run it in the background.
+  ///
+  /// - Parameter withMentions: adds the posts and replies of all readable feeds that mention the user. The query reads all
+  ///   mentions of the user.
   public func timeline(
-    of user: ID<User>, isGuest: Bool, _ slice: ListSlice
+    of user: ID<User>, isGuest: Bool, withMentions: Bool = false, _ slice: ListSlice
   ) throws(Refusal) -> [DatedMessage] {
     try posts(
       ofFeeds: """
@@ -43,7 +46,7 @@ extension ReadTransaction {
           where f.user_id = $1 and f.kind = 'follow' and f.other_id = n_feed.owner_id
         ))
         """,
-      for: user, isGuest: isGuest, slice)
+      withMentions: withMentions, for: user, isGuest: isGuest, slice)
   }
 
   /// The live posts and reposts of all feeds that a user or visitor may read, newest first; see `posts`. The cost grows with
@@ -59,43 +62,61 @@ extension ReadTransaction {
   ///
   /// - Parameter isListed: whether the feed `n_feed` is one of these.
   private func posts(
-    ofFeeds feeds: StaticString, repostsWhere isListed: StaticString, for user: ID<User>?, isGuest: Bool,
-    _ slice: ListSlice
+    ofFeeds feeds: StaticString, repostsWhere isListed: StaticString, withMentions: Bool = false, for user: ID<User>?,
+    isGuest: Bool, _ slice: ListSlice
   ) throws(Refusal) -> [DatedMessage] {
     let page = Keyset(slice, .descending)
+    let isNotRepeated = """
+      not exists (
+        select 1
+        from message n
+        join conversation n_feed on n_feed.id = n.conversation_id
+        where n.repost_of = coalesce(p.repost_of, p.id)
+        and (coalesce(n.latest_at, n.created_at), n.id) > (coalesce(p.latest_at, p.created_at), p.id)
+        and \(Self.isReadable("n_feed")) and \(Self.isInHistory("n", of: "n_feed")) and \(isListed)
+      )
+      """
+    let isOnPage = """
+      coalesce(p.latest_at, p.created_at) \(page.comparison)= $3
+      and (coalesce(p.latest_at, p.created_at) \(page.comparison) $3 or p.id \(page.comparison) $4)
+      and p.deletion is null and p.machine_only = 0
+      """
+    let posts = """
+      select m.id, coalesce(m.latest_at, m.created_at) as at
+      from \(feeds)
+      join message m on m.id in (
+        select p.id
+        from message p
+        where p.conversation_id = c.id and \(Self.isInHistory("p", of: "c"))
+        and \(isOnPage) and p.reply_to is null
+        and (p.repost_of is null or exists (
+          select 1
+          from message o
+          join conversation o_feed on o_feed.id = o.conversation_id
+          where o.id = p.repost_of and o.deletion is null
+          and \(Self.isReadable("o_feed")) and \(Self.isInHistory("o", of: "o_feed"))
+        ))
+        and \(isNotRepeated)
+        order by coalesce(p.latest_at, p.created_at) \(page.order), p.seq \(page.order)
+        limit $5
+      )
+      where \(Self.isReadable("c"))
+      """
+    let mentions = """
+      select p.id, coalesce(p.latest_at, p.created_at)
+      from mention
+      join message p on p.id = mention.message_id
+      join conversation c on c.id = p.conversation_id
+      where mention.user_id = $1 and \(Self.isReadable("c")) and \(Self.isInHistory("p", of: "c"))
+      and \(isOnPage) and not \(Self.isHidden("p.author_id"))
+      and \(isNotRepeated)
+      """
     return try run { connection in
       try connection.all(
         SQL(
           """
-          select m.id, coalesce(m.latest_at, m.created_at)
-          from \(feeds)
-          join message m on m.id in (
-            select p.id
-            from message p
-            where p.conversation_id = c.id and \(Self.isInHistory("p", of: "c"))
-            and coalesce(p.latest_at, p.created_at) \(page.comparison)= $3
-            and (coalesce(p.latest_at, p.created_at) \(page.comparison) $3 or p.id \(page.comparison) $4)
-            and p.deletion is null and p.machine_only = 0 and p.reply_to is null
-            and (p.repost_of is null or exists (
-              select 1
-              from message o
-              join conversation o_feed on o_feed.id = o.conversation_id
-              where o.id = p.repost_of and o.deletion is null
-              and \(Self.isReadable("o_feed")) and \(Self.isInHistory("o", of: "o_feed"))
-            ))
-            and not exists (
-              select 1
-              from message n
-              join conversation n_feed on n_feed.id = n.conversation_id
-              where n.repost_of = coalesce(p.repost_of, p.id)
-              and (coalesce(n.latest_at, n.created_at), n.id) > (coalesce(p.latest_at, p.created_at), p.id)
-              and \(Self.isReadable("n_feed")) and \(Self.isInHistory("n", of: "n_feed")) and \(isListed)
-            )
-            order by coalesce(p.latest_at, p.created_at) \(page.order), p.seq \(page.order)
-            limit $5
-          )
-          where \(Self.isReadable("c"))
-          order by coalesce(m.latest_at, m.created_at) \(page.order), m.id \(page.order)
+          \(withMentions ? posts + "\nunion\n" + mentions : posts)
+          order by 2 \(page.order), 1 \(page.order)
           limit $5
           """), user?.number, isGuest, page.number(), page.number(1), slice.limit
       ) { row in DatedMessage(time: try row.int(1), message: ID(try row.int(0))) }
@@ -107,10 +128,16 @@ extension ReadTransaction {
     """
     \(feed).kind = 'feed' and \(feed).state = 'open'
     and (\(feed).readers = 'anyone' or \(feed).readers = 'users' and not $2 or \(feed).owner_id = $1)
-    and not exists (
+    and not \(isHidden("\(feed).owner_id"))
+    """
+  }
+
+  private static func isHidden(_ user: String) -> String {
+    """
+    exists (
       select 1
       from relation x
-      where x.user_id = $1 and x.kind in ('mute', 'block') and x.other_id = \(feed).owner_id
+      where x.user_id = $1 and x.kind in ('mute', 'block') and x.other_id = \(user)
     )
     """
   }

@@ -141,5 +141,8 @@ enum MigrationHashes {
     Migration(
       number: 46, name: "limited_uploads",
       hash: "1b54ce425987ebbf22818e5497016d761dd89ddcab345bf7d37fbcb1058d4744"),
+    Migration(
+      number: 47, name: "timelines",
+      hash: "20d8cad2f18aadf64ba81d35f38f6cf09965796057387144026a51a43e29abbd"),
   ]
 }

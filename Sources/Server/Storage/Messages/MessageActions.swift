@@ -1,5 +1,5 @@
 // Actions of users on messages: likes, stars, reposts, reactions, pins. A star is private: its events go to the stream
-// of its owner, and only the owner can read the row.
+// of its owner, no message counts it, and only the owner can read the row, unless the owner shows stars.
 
 public import ParleyModel
 import ParleySQLite
@@ -137,7 +137,7 @@ extension ReadTransaction {
     """
   }
 
-  /// The actions on a message, by type and user: the public ones, and the viewer's own.
+  /// The actions on a message, by type and user: the public ones, the viewer's own, and for users the stars of those who show them.
   public func actions(
     on message: ID<Message>, type: String? = nil, viewer: ID<User>?, _ slice: ListSlice
   ) throws(Refusal) -> [MessageAction] {
@@ -149,7 +149,11 @@ extension ReadTransaction {
           select type, user_id, created_at
           from action
           where message_id = $1 and (type, user_id) \(page.comparison) ($2, $3) and ($4 is null or type = $4)
-          and (type <> 'star' or user_id = $5)
+          and (type <> 'star' or user_id = $5 or $5 is not null and exists (
+            select 1
+            from account a
+            where a.id = action.user_id and a.shows_stars = 1
+          ))
           order by type \(page.order), user_id \(page.order)
           limit $6
           """), message.number, slice.key == nil ? type ?? page.text : page.text, page.number(), type, viewer?.number,

@@ -15,6 +15,14 @@ public enum SearchFeature: Sendable, Hashable {
   /// Area in which the message was written.
   case cell(GeoCell)
 
+  public init(_ kind: ContentKind) {
+    switch kind {
+    case .file: self = .file
+    case .image: self = .image
+    case .link: self = .link
+    }
+  }
+
   /// Letters and digits only, so that the tokenizer does not split it. Names are digests, so that all have one length.
   func token() throws -> String {
     switch self {

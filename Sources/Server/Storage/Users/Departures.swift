@@ -36,7 +36,7 @@ extension WriteTransaction {
         update account
         set name = '', name_key = null, display_name = null, bio = '', status_text = null, status_emoji = null,
           status_expires_at = null, role = 'member', state = $1, imported = 0, password = null, owner_id = null, avatar_file_id = null, discoverable = 0, reachable_by = 'nobody', shows_receipts = 0,
-          shows_presence = 0, preferences = '{}', last_seen_at = null, revision = $2
+          shows_presence = 0, shows_stars = 0, preferences = '{}', last_seen_at = null, revision = $2
         where id = $3
         """, state.rawValue, revision, user.number)
       try connection.execute("delete from user_term where user_id = $1", user.number)
@@ -50,6 +50,8 @@ extension WriteTransaction {
       try connection.execute("delete from email where user_id = $1", user.number)
       try connection.execute("delete from mail_delivery where user_id = $1", user.number)
       try connection.execute("delete from notification_settings where user_id = $1", user.number)
+      try connection.execute("delete from timeline_filter where user_id = $1", user.number)
+      try connection.execute("delete from timeline_position where user_id = $1", user.number)
       // The received bytes are removed by `Store.removeOrphanedParts`.
       try connection.execute("delete from upload where owner_id = $1", user.number)
       try connection.execute(

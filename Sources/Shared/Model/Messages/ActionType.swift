@@ -11,7 +11,7 @@ public struct ActionType: Sendable, Hashable {
 
   /// Visibility of the action, and permission to set it.
   public enum Reach: Sendable, Hashable {
-    /// Visible to its owner only.
+    /// Visible to its owner only, unless the owner shows stars.
     case personal
     case everyone
     /// Visible to all readers, set by moderators.
@@ -29,6 +29,8 @@ public struct ActionType: Sendable, Hashable {
     }
     self.name = name
   }
+
+  public static let star = ActionType(name: "star", reach: .personal)
 
   /// A repost, which also has an entry in the feed of its user.
   public static let repost = ActionType(name: "repost", reach: .everyone)

@@ -50,6 +50,7 @@ public struct DeliveredEvent: Sendable, Hashable {
     case settings(SiteSettings)
     case level(LevelScope, SetLevel)
     case later(Later)
+    case timelinePosition(TimelinePosition)
     case relations(UserRelations)
     /// Notification for the user.
     case inbox(Notification)
@@ -94,7 +95,7 @@ extension DeliveredEvent {
     case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
     case .user: event.stream != .site || reader.isOfSite
     case .star, .vote, .press, .commandReply, .receipt, .readPosition, .gained, .member, .settings, .level, .later,
-      .relations, .inbox, .thing, .hidden:
+      .timelinePosition, .relations, .inbox, .thing, .hidden:
       true
     }
   }
@@ -104,7 +105,7 @@ extension DeliveredEvent {
     switch content {
     case .forum, .user, .conversation: DeliveredEvent(event, .thing(event.subject))
     case .message, .actions, .star, .poll, .vote, .press, .commandReply, .receipt, .readPosition, .gained, .participant,
-      .member, .settings, .level, .later, .relations, .inbox, .thing, .hidden:
+      .member, .settings, .level, .later, .timelinePosition, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
   }

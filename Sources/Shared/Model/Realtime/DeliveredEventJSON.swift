@@ -30,6 +30,7 @@ extension DeliveredEvent.Content: JSONWritable {
     case .settings(let settings): json.value(settings)
     case .relations(let relations): json.value(relations)
     case .later(let later): json.value(later)
+    case .timelinePosition(let position): json.value(position)
     case .inbox(let entry): json.value(entry)
     case .press(let press): json.value(press)
     case .commandReply(let reply): json.value(reply)
@@ -77,8 +78,9 @@ extension DeliveredEvent.Content: JSONWritable {
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))
-    case .message, .conversation, .gained, .forum, .user, .settings, .later, .relations, .inbox, .press, .commandReply,
-      .hidden:
+    case .message, .conversation, .gained, .forum, .user, .settings, .later, .timelinePosition, .relations, .inbox,
+      .press,
+      .commandReply, .hidden:
       break
     }
   }
@@ -195,6 +197,7 @@ extension DeliveredEvent.Content {
     case .levelChanged:
       self = .level(try LevelScope(&object), try SetLevel(json: value))
     case .laterChanged: self = .later(try Later(json: value))
+    case .timelineRead: self = .timelinePosition(try TimelinePosition(json: value))
     case .buttonPressed: self = .press(try ButtonPress(json: value))
     case .commandReplied: self = .commandReply(try CommandReply(json: value))
     case .relationChanged: self = .relations(try UserRelations(json: value))

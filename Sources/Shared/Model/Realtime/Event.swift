@@ -58,6 +58,7 @@ public struct Event: Sendable, Hashable {
     case laterChanged = 26
     case buttonPressed = 27
     case commandReplied = 28
+    case timelineRead = 29
 
     /// The name in the API.
     public var name: String {
@@ -90,6 +91,7 @@ public struct Event: Sendable, Hashable {
       case .laterChanged: "later.changed"
       case .buttonPressed: "button.pressed"
       case .commandReplied: "command.replied"
+      case .timelineRead: "timeline.read"
       }
     }
   }

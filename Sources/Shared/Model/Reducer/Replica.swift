@@ -108,7 +108,7 @@ extension Replica {
     case .level(let scope, let level): if event.id > ownAsOf { levels[scope] = level.isOwn ? level.level : nil }
     case .relations(let all): apply(all, event.id)
     case .thing(let id): apply(id, kind, event.id)
-    case .later, .inbox, .press, .commandReply, .hidden: break
+    case .later, .timelinePosition, .inbox, .press, .commandReply, .hidden: break
     }
     settle(event.stream)
   }
@@ -127,7 +127,7 @@ extension Replica {
       .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
       .settingsUpdated,
-      .pollUpdated, .buttonPressed, .commandReplied:
+      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead:
       break
     }
   }
@@ -439,7 +439,7 @@ extension Event.Kind {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .conversationUpdated, .forumCreated, .forumDeleted, .userUpdated,
       .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
-      .pollUpdated, .buttonPressed, .commandReplied:
+      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead:
       false
     }
   }

@@ -95,6 +95,19 @@ public struct SearchQuery: Sendable, Hashable {
     return parts.joined(separator: " AND ")
   }
 
+  /// FTS5 `match` expression for entries with one of the words or phrases, and with one of each group of features (tokens of
+  /// the index). With `isAny`, one of them all is enough. Nil without any.
+  public static func expression(words: [SearchQuery], features groups: [[String]], isAny: Bool) -> String? {
+    var parts = groups.filter { !$0.isEmpty }.map { "{scope} : (\(anyOf($0)))" }
+    if !words.isEmpty { parts.append("{words} : (\(words.map(\.expression).joined(separator: " OR ")))") }
+    return parts.isEmpty ? nil : parts.joined(separator: isAny ? " OR " : " AND ")
+  }
+
+  /// Whether it is one word, one phrase or one beginning, as in a list of alternatives.
+  public var isSingle: Bool { wanted.count == 1 && excluded.isEmpty }
+
+  public var beginnings: Int { wanted.count(where: \.isBeginning) }
+
   private static func anyOf(_ tokens: [String]) -> String { tokens.map { "\"\($0)\"" }.joined(separator: " OR ") }
 
   private var expression: String {

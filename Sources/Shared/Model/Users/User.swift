@@ -91,6 +91,8 @@ public struct User: Sendable, Hashable {
     public var showsReceipts = true
     /// Shares presence with other users.
     public var showsPresence = true
+    /// Shares the list of starred messages with other users.
+    public var showsStars = false
     /// Settings of clients: a JSON object.
     public var preferences = JSONRaw(trusted: Array("{}".utf8))
     /// On the whole site and in forums; also those that have ended by themselves.
@@ -126,6 +128,7 @@ extension User.Own: Record {
     try visitor.field("reachable_by", &reachableBy, \.reachableBy)
     try visitor.field("show_receipts", &showsReceipts, \.showsReceipts, column: "shows_receipts")
     try visitor.field("show_presence", &showsPresence, \.showsPresence, column: "shows_presence")
+    try visitor.field("show_stars", &showsStars, \.showsStars, column: "shows_stars")
     try visitor.field("preferences", &preferences, \.preferences)
   }
 }

@@ -26,6 +26,11 @@ export async function privacy(shell, column) {
       hint: say('privacy.presenceHint'),
       on: (on) => changeMe(shell, { show_presence: on }),
     }),
+    toggle(say('privacy.stars'), {
+      checked: site.me.show_stars,
+      hint: say('privacy.starsHint'),
+      on: (on) => changeMe(shell, { show_stars: on }),
+    }),
     toggle(say('privacy.found'), {
       checked: site.me.discoverable,
       hint: say('privacy.foundHint'),

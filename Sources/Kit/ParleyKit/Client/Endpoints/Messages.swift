@@ -58,17 +58,46 @@ extension Request where Response == Page<Resource<MessageView>> {
       ])
   }
 
-  /// `GET /timeline`
-  public static func getTimeline(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+  /// `GET /users/{id}/stars`
+  public static func listStars(
+    of user: UserReference, limit: Int? = nil, next: String? = nil, previous: String? = nil, html: Bool? = nil
+  ) -> Request {
     Request(
-      .get, "/timeline", query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+      .get, "/users/{id}/stars", [user.description],
+      query: [
+        QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous), QueryItem("html", html),
+      ])
+  }
+
+  /// `GET /timeline`
+  ///
+  /// - Parameters:
+  ///   - mentions: whether the posts and replies of all feeds that mention the user are included.
+  ///   - filter: the name of a saved filter. A page may then have fewer posts than `limit`, or none, and a next page.
+  public static func getTimeline(
+    mentions: Bool? = nil, filter: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil,
+    html: Bool? = nil
+  ) -> Request {
+    Request(
+      .get, "/timeline",
+      query: [
+        QueryItem("mentions", mentions), QueryItem("filter", filter), QueryItem("limit", limit),
+        QueryItem("next", next), QueryItem("previous", previous), QueryItem("html", html),
+      ])
   }
 
   /// `GET /timeline/global`
-  public static func getGlobalTimeline(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+  ///
+  /// - Parameter filter: as in `getTimeline`.
+  public static func getGlobalTimeline(
+    filter: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil, html: Bool? = nil
+  ) -> Request {
     Request(
       .get, "/timeline/global",
-      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+      query: [
+        QueryItem("filter", filter), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous), QueryItem("html", html),
+      ])
   }
 }
 
