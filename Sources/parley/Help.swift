@@ -454,10 +454,12 @@ enum Help {
 
   static var restore: String {
     """
-    parley restore FILE [--data FOLDER] [--replace] [--keep-sessions]
+    parley restore FILE|FOLDER[@TIME]|- [--data FOLDER] [--replace] [--keep-sessions]
 
-    Verifies FILE, unpacks it beside the existing data, checks the database, and then moves it into place. Stop the server
-    of the folder first. Exit status 1: FILE is not a complete backup, and nothing was changed.
+    Verifies the backup, unpacks it beside the existing data, checks the database, and then moves it into place. Stop the
+    server of the folder first. FOLDER is one of scheduled backups: its newest one is restored, or the newest whose time
+    begins with TIME, in UTC, as in parley restore /mnt/backups@2026-11-20. With - the archive comes from standard input.
+    Exit status 1: the backup is not complete, and nothing was changed.
 
     Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Later bans,
     silences, roles, passwords, second factors, passkeys and uses of invites stay if the replaced database can be read. Ends

@@ -115,13 +115,15 @@ extension Setting {
   static let backupKeep = Setting(
     name: "backup-keep", value: "N",
     summary: "scheduled backups that stay: a number, or the last ones of days, weeks and months such as 7d,4w,6m",
-    fallback: "7", isReloadable: true)
+    fallback: "7d,4w,6m", isReloadable: true)
   static let backupTo = Setting(
-    name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups", fallback: "backups in the data folder",
+    name: "backup-to", value: "FOLDER", summary: "folder of scheduled backups, best on another disk",
+    fallback: "backups in the data folder",
     isReloadable: true)
   static let backupHook = Setting(
     name: "backup-hook", value: "PROGRAM",
-    summary: "program with its arguments that copies each scheduled backup, {}, to another machine", fallback: "none",
+    summary: "program with its arguments that copies the folder of scheduled backups, {}, to another machine",
+    fallback: "none",
     isReloadable: true)
   static let alert = Setting(
     name: "alert", value: "RECEIVER",

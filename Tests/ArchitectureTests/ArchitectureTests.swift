@@ -92,6 +92,7 @@ private let portable: Set<String> = ["ParleyKit", "ParleyModel", "ParleyMarkup",
 private let mayBeUnsafe: Set<String> = [
   "Server/Community/Realtime/Publisher.swift",
   "Server/Storage/Backup/Backups.swift",
+  "Server/Storage/Backup/ScheduledBackups.swift",
   "Server/Storage/Engine/BackgroundReaders.swift",
   "Server/Storage/Engine/DataFolder.swift",
   "Server/Storage/Engine/Disk.swift",

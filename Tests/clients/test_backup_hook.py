@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -38,20 +39,24 @@ class BackupHook(ServingTest):
 
     def test_each_backup_is_copied_once(self):
         metrics = f"127.0.0.1:{free_port()}"
-        with self.serve(f"/bin/cp {{}} '{self.elsewhere}/'", "--metrics-listen", metrics) as server:
-            self.wait(server, "event=hook result=ok The backup /.*scheduled-.*tar was copied")
-            made, = (self.site / "data" / "backups").glob("*.tar")
-            copied, = self.elsewhere.iterdir()
-            self.assertEqual((copied.name, copied.read_bytes()), (made.name, made.read_bytes()))
+        with self.serve(f"/bin/cp -r {{}} '{self.elsewhere}/'", "--metrics-listen", metrics) as server:
+            self.wait(server, "event=hook result=ok The backup .*Z was copied")
+            made, = (self.site / "data" / "backups").glob("*Z")
+            copied = self.elsewhere / "backups" / made.name
+            self.assertEqual((copied / "parley.db").read_bytes(), (made / "parley.db").read_bytes())
+            self.assertLess(server.output().index("event=restore_test"), server.output().index("event=hook"))
             self.assertIsNotNone(self.status()["last_off_site_at"])
             screen = subprocess.run([PARLEY, "status", "--data", self.site / "data"], capture_output=True, text=True, timeout=60)
-            self.assertRegex(screen.stdout, "Backup .* ago, off-site .* ago")
+            self.assertRegex(screen.stdout, "Backup .* ago, tested .* ago, off-site .* ago")
             with urlopen(f"http://{metrics}/metrics", timeout=60) as answer:
-                self.assertRegex(answer.read().decode(), r"\nparley_last_off_site_backup_timestamp_seconds 1\d{9}")
+                text = answer.read().decode()
+            self.assertRegex(text, r"\nparley_last_off_site_backup_timestamp_seconds 1\d{9}")
+            self.assertRegex(text, r"\nparley_last_restore_test_timestamp_seconds 1\d{9}")
+            self.assertIn("\nparley_last_restore_test_passed 1\n", text)
         self.assertEqual((self.site / "data" / "off-site").stat().st_mode & 0o777, 0o600)
-        copied.unlink()
+        shutil.rmtree(self.elsewhere / "backups")
         # The copy of this backup is known after a restart.
-        with self.serve(f"/bin/cp {{}} '{self.elsewhere}/'") as server:
+        with self.serve(f"/bin/cp -r {{}} '{self.elsewhere}/'") as server:
             time.sleep(3)
             self.assertNotIn("event=hook", server.output())
         self.assertEqual(list(self.elsewhere.iterdir()), [])
@@ -61,13 +66,13 @@ class BackupHook(ServingTest):
 
     def test_a_failure_is_logged_with_its_output_and_another_program_is_tried_at_once(self):
         script = self.site / "copy"
-        script.write_text('#!/bin/sh\nwc -c "$PARLEY_BACKUP" >&2\necho "the host is down"\nexit 7\n')
+        script.write_text('#!/bin/sh\ntest -d "$PARLEY_BACKUPS" && wc -c "$PARLEY_BACKUP/parley.db" >&2\necho "the host is down"\nexit 7\n')
         script.chmod(0o755)
         with self.serve(f"{script}") as server:
-            self.wait(server, r"event=hook result=failed The copy of /.*\.tar failed and is tried again in an hour: exit status 7: "
-                              r"\d+ /.*\.tar\s+the host is down")
+            self.wait(server, r"event=hook result=failed The copy of .*Z failed and is tried again in an hour: exit status 7: "
+                              r"\d+ /.*Z/parley.db\s+the host is down")
             self.assertIsNone(self.status()["last_off_site_at"])
-            self.file.write_text(f"backup-every = 24\nbackup-hook = /bin/cp {{}} '{self.elsewhere}/'\n")
+            self.file.write_text(f"backup-every = 24\nbackup-hook = /bin/cp -r {{}} '{self.elsewhere}/'\n")
             server.signal(signal.SIGHUP)
             self.wait(server, "event=hook result=ok")
             self.assertEqual(len(list(self.elsewhere.iterdir())), 1)

@@ -1,6 +1,7 @@
 /// A line of the server's log that programs may search for: a stable name, fields, and a sentence for people.
 package enum LogEvent: String, Sendable, CaseIterable {
   case start, stop, reload, migration, backup, restore, hook, certificate, alert
+  case restoreTest = "restore_test"
   case signInFailed = "sign_in_failed"
 
   /// A line such as `event=backup result=ok path=/srv/a.tar Scheduled backup …`.

@@ -56,7 +56,7 @@ enum ServeCommand {
 
     let probes = DoctorProbes(addresses)
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
-    let hook = BackupHook(checked.backupHook, scheduled, data: folder.path, log: logError)
+    let hook = BackupHook(checked.backupHook, scheduled, store, log: logError)
     let metrics = Metrics(store, push: outgoing.push, certificates: certificates, hook: hook)
     let endpoints = sockets.endpoints(tls: loaded?.configuration)
     let accessLog = AccessLog(checked.accessLog, descriptor: STDERR_FILENO)
@@ -173,6 +173,7 @@ enum ServeCommand {
     // The next backup waits for the copy of the last one, since it may remove it.
     tasks.add(every: ScheduledBackups.checkInterval) {
       await scheduled.makeIfDue()
+      await scheduled.testIfDue()
       await hook.runIfDue()
     }
     tasks.add(every: BackupHook.interval) { await hook.runIfDue() }

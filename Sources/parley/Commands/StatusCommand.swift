@@ -1,6 +1,7 @@
 // `parley status`: the state of the running site on one screen.
 
 import ParleyJSON
+import ParleyModel
 import ParleyNetworking
 import Storage
 
@@ -71,7 +72,8 @@ enum StatusCommand {
       rows.append(("Disk", "\(used) % full, \(Amount.bytes(free)) free"))
     }
     let offSite = status.lastOffSiteAt.map { ", off-site \(age($0))" } ?? ""
-    rows.append(("Backup", (status.lastBackupAt.map(age) ?? "none") + offSite))
+    let test = status.lastRestoreTest.map { ", \($0.label) \(age($0.at))" } ?? ""
+    rows.append(("Backup", (status.lastBackupAt.map(age) ?? "none") + test + offSite))
     if let end = status.certificateEnd { rows.append(("Certificate", "until \(Terminal.localTime(end).prefix(10))")) }
     if let mails = status.waitingMails { rows.append(("Mail", waiting(mails))) }
     if let pushes = status.waitingPushes { rows.append(("Push", waiting(pushes))) }
@@ -90,5 +92,15 @@ enum StatusCommand {
 
   private static func waiting(_ count: Int) -> String {
     count == 0 ? "nothing waits" : "\(Amount.grouped(count)) waiting"
+  }
+}
+
+extension Statistics.RestoreTest {
+  fileprivate var label: String {
+    switch result {
+    case .passed: "tested"
+    case .compared: "compared"
+    case .failed: "failed its restore test"
+    }
   }
 }

@@ -3,8 +3,8 @@ import ParleyModel
 import ParleyNetworking
 import Storage
 
-/// Runs the program of `--backup-hook` for each scheduled backup, to copy it to another machine. A failed run is repeated
-/// after an hour, with the newest backup. A file in the data folder has the last success, so that a restart repeats none.
+/// Runs the program of `--backup-hook` after each scheduled backup that passed its restore test, to copy the folder of backups to another machine. A failed run
+/// is repeated after an hour. A file in the data folder has the last success, so that a restart repeats none.
 actor BackupHook {
   /// The last success.
   fileprivate struct Copy: Equatable {
@@ -15,6 +15,7 @@ actor BackupHook {
   }
 
   private let backups: ScheduledBackups
+  private let store: Store
   private let file: StateFile<Copy>
   private let log: @Sendable (String) -> Void
   private var program: ChildProgram?
@@ -33,12 +34,13 @@ actor BackupHook {
   private static let maxAge: Int64 = 3 * 86_400_000
 
   init(
-    _ program: ChildProgram?, _ backups: ScheduledBackups, data: String, log: @escaping @Sendable (String) -> Void
+    _ program: ChildProgram?, _ backups: ScheduledBackups, _ store: Store, log: @escaping @Sendable (String) -> Void
   ) {
     self.program = program
     self.backups = backups
+    self.store = store
     self.log = log
-    file = StateFile("off-site", data: data, title: "The time of the last off-site backup", log: log)
+    file = StateFile("off-site", data: store.folder.path, title: "The time of the last off-site backup", log: log)
     // A damaged file costs a second copy.
     copy = program == nil ? nil : file.read() ?? Copy()
     file.write(copy)
@@ -75,27 +77,30 @@ actor BackupHook {
     guard !isRunning else { return }
     isRunning = true
     defer { isRunning = false }
-    guard let program, let newest = await backups.newest(), let backup = try? FileSystem.absolute(newest) else {
-      return
-    }
-    let name = String(backup[(backup.lastIndex(of: "/").map(backup.index(after:)) ?? backup.startIndex)...])
-    guard name != copy?.backup else { return }
+    // For the page of the owners. A full disk takes no note.
+    try? await store.noteOffSite(lastSuccess)
+    guard let program, let newest = await backups.newestTested(),
+      let folder = try? FileSystem.absolute(newest.folder.path)
+    else { return }
+    guard newest.name != copy?.backup else { return }
     if let failure, Clock.monotonic() < failure.retryAt { return }
-    let result = await program.replacing(with: backup).run(
-      input: "", environment: ["PARLEY_BACKUP": backup], within: Self.timeout)
+    let result = await program.replacing(with: folder).run(
+      input: "", environment: ["PARLEY_BACKUPS": folder, "PARLEY_BACKUP": "\(folder)/\(newest.name)"],
+      within: Self.timeout)
     // Another program does not take over the result.
     guard result.end != .cancelled, program == self.program else { return }
     guard result.isSuccess else {
       failure = (result.reason, Clock.monotonic() + Self.retryDelay)
       log(
         LogEvent.hook.line(
-          ["result": "failed"], "The copy of \(backup) failed and is tried again in an hour: \(result.reason)"))
+          ["result": "failed"], "The copy of \(newest.path) failed and is tried again in an hour: \(result.reason)"))
       return
     }
-    copy = Copy(backup: name)
+    copy = Copy(backup: newest.name)
     failure = nil
     file.write(copy)
-    log(LogEvent.hook.line(["result": "ok"], "The backup \(backup) was copied."))
+    try? await store.noteOffSite(lastSuccess)
+    log(LogEvent.hook.line(["result": "ok"], "The backup \(newest.path) was copied."))
   }
 }
 

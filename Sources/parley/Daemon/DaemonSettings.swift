@@ -91,6 +91,9 @@ struct DaemonSettings: Sendable {
       )
     }
     guard let hours = try settings.number(.backupEvery, in: 1...8_760) else { return nil }
+    if let folder = settings.text(.backupTo), let obstacle = BackupFolder(folder).obstacle(data: settings.dataFolder) {
+      throw settings.mistake(.backupTo, "can't be used: \(obstacle).")
+    }
     return ScheduledBackups.Plan(
       folder: settings.text(.backupTo), interval: Int64(hours) * 3_600_000, retention: retention)
   }

@@ -17,6 +17,8 @@ struct Finding: Equatable {
     case backupMissing = "backup_missing"
     case backupLate = "backup_late"
     case offSiteLate = "off_site_late"
+    case restoreTest = "restore_test"
+    case restoreTestRoom = "restore_test_room"
     case certificate
     case certificateName = "certificate_name"
     case mail

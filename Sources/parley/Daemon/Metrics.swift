@@ -109,6 +109,14 @@ final class Metrics: Sendable {
       text.add(
         "parley_last_backup_timestamp_seconds", .gauge, "The last successful backup.", Double(backup) / 1_000)
     }
+    if let test = measured.lastRestoreTest {
+      text.add(
+        "parley_last_restore_test_timestamp_seconds", .gauge, "The last restore test of a scheduled backup.",
+        Double(test.at) / 1_000)
+      text.add(
+        "parley_last_restore_test_passed", .gauge, "Whether the last restore test found no fault.",
+        test.result == .failed ? 0 : 1)
+    }
     if let copy = await hook.lastSuccess {
       text.add(
         "parley_last_off_site_backup_timestamp_seconds", .gauge, "The last success of the backup hook.",

@@ -1,4 +1,5 @@
 import ParleyJSON
+import ParleyModel
 
 /// The state of a running site, as `parley status` shows it.
 struct SiteStatus: Equatable {
@@ -20,6 +21,8 @@ struct SiteStatus: Equatable {
   var freeSpace: Int?
   var totalSpace: Int?
   var lastBackupAt: Int64?
+  /// The last test of a scheduled backup.
+  var lastRestoreTest: Statistics.RestoreTest?
   /// The last success of the backup hook; nil without a hook or a success.
   var lastOffSiteAt: Int64?
   var certificateEnd: Int64?
@@ -55,6 +58,7 @@ extension SiteStatus: JSONWritable {
       json.field("free_bytes", freeSpace)
       json.field("disk_bytes", totalSpace)
       json.field("last_backup_at", lastBackupAt.map { Timestamp($0) })
+      json.field("last_restore_test", lastRestoreTest)
       json.field("last_off_site_at", lastOffSiteAt.map { Timestamp($0) })
       json.field("certificate_ends_at", certificateEnd.map { Timestamp($0) })
       json.field("waiting_mails", waitingMails)
@@ -86,6 +90,7 @@ extension SiteStatus: JSONWritable {
     freeSpace = try object.optional("free_bytes")
     totalSpace = try object.optional("disk_bytes")
     lastBackupAt = times.1.map { Int64($0.milliseconds) }
+    lastRestoreTest = try object.optional("last_restore_test")
     lastOffSiteAt = times.2.map { Int64($0.milliseconds) }
     certificateEnd = times.3.map { Int64($0.milliseconds) }
     waitingMails = try object.optional("waiting_mails")

@@ -67,6 +67,7 @@ final class StatusReporter: Sendable {
       status.name = try await api.community.store.siteName()
       (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
       status.lastBackupAt = measured.lastBackup
+      status.lastRestoreTest = measured.lastRestoreTest
     } catch {
       status.problems = readinessProblems() + events.findings(now: now)
       return status
@@ -90,6 +91,7 @@ final class StatusReporter: Sendable {
     status.databaseSize = measured.database + measured.writeAheadLog
     (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
     (status.lastBackupAt, status.certificateEnd) = (measured.lastBackup, certificates?.expiry.map { $0 * 1_000 })
+    status.lastRestoreTest = measured.lastRestoreTest
     status.lastOffSiteAt = await hook.lastSuccess
     if push != nil { status.waitingPushes = measured.waitingPushes }
     if mail != nil { status.waitingMails = measured.waitingMails }
@@ -112,6 +114,7 @@ final class StatusReporter: Sendable {
       problems.append(100 - used < Self.errorSpace ? .error(.disk, sentence) : .warning(.disk, sentence))
     }
     problems += backupProblems(status.lastBackupAt, at: now)
+    if backupInterval != nil, let problem = status.lastRestoreTest?.problem { problems.append(problem) }
     if let late = await hook.problem(at: now, interval: backupInterval) { problems.append(late) }
     let isExpired = certificates?.expiry.map { $0 * 1_000 <= now } ?? false
     for sentence in certificates?.warnings(publicNames: publicNames, now: now / 1_000) ?? [] {
@@ -149,5 +152,25 @@ final class StatusReporter: Sendable {
     }
     guard backupInterval == nil, age > Self.maxBackupAge else { return [] }
     return [.warning(.backupLate, "The last backup is \(Amount.duration(age)) old. \(advice)")]
+  }
+}
+
+extension Statistics.RestoreTest {
+  /// The finding about a test that did not pass.
+  fileprivate var problem: Finding? {
+    let time = Timestamp.format(Int(backup)).prefix(16).replacing("T", with: " ")
+    switch result {
+    case .passed: return nil
+    case .compared:
+      return .warning(
+        .restoreTestRoom,
+        "The backup of \(time) UTC was compared, but not restored for a test: the disk of the data folder has no room for a copy of "
+          + "the database.")
+    case .failed:
+      return .error(
+        .restoreTest,
+        "The backup of \(time) UTC failed its restore test: \(reason). Check the disk of \(Setting.backupTo.flag). The next backup "
+          + "compares all files and copies damaged ones again.")
+    }
   }
 }

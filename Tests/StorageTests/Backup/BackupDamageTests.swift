@@ -258,8 +258,13 @@ import Testing
 }
 
 extension FileHandle {
-  fileprivate func put(_ byte: UInt8, at offset: Int) throws {
+  func put(_ byte: UInt8, at offset: Int) throws {
     try seek(toOffset: UInt64(offset))
     try write(contentsOf: [byte])
+  }
+
+  func byte(at offset: Int) throws -> UInt8? {
+    try seek(toOffset: UInt64(offset))
+    return try read(upToCount: 1)?.first
   }
 }

@@ -55,6 +55,18 @@ final class Scratch: Sendable {
   }
 }
 
+extension DataFolder {
+  /// Restores an archive.
+  func restore(
+    _ path: String, replacing: Bool, aside: String, keepsSessions: Bool = false, at now: Int64,
+    report: @escaping BackupProgress.Report
+  ) throws(BackupFault) -> Restored {
+    try restore(
+      BackupSource.archive(path), replacing: replacing, aside: aside, keepsSessions: keepsSessions, at: now,
+      report: report)
+  }
+}
+
 extension Garden {
   /// Stores a file as an upload, with its row.
   @discardableResult func upload(_ bytes: [UInt8]) async throws -> StoredFile {

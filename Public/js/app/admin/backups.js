@@ -26,6 +26,7 @@ export async function backups(shell, column) {
         .then(draw)
         .catch(report),
   });
+  const facts = el('div', null, await testFacts(site));
   const draw = async () => {
     clearTimeout(timer);
     const { data } = await site.call('GET', '/backups', { query: { limit: 50 } });
@@ -35,6 +36,7 @@ export async function backups(shell, column) {
     refill(
       column,
       el('p.second', null, say('backup.lead')),
+      facts,
       el('div.form-foot', null, create),
       data.length
         ? el('div.setting-list', null, data.map((it) => backupRow(site, it, draw)))
@@ -48,6 +50,16 @@ export async function backups(shell, column) {
     isClosed = true;
     clearTimeout(timer);
   };
+}
+
+/** The last restore test of a scheduled backup and the last copy on another machine. */
+async function testFacts(site) {
+  const { last_restore_test: test, last_off_site_at: offSite } = await site.call('GET', '/statistics');
+  const facts = [
+    test && say(`backup.test.${test.result}`, { at: moment(new Date(test.at)), reason: test.reason }),
+    offSite && say('backup.offSite', { at: moment(new Date(offSite)) }),
+  ];
+  return facts.filter(Boolean).map((fact) => el('p.second', null, fact));
 }
 
 function backupRow(site, backup, changed) {

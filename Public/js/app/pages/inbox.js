@@ -98,7 +98,7 @@ function content(shell, groups) {
 }
 
 /** The states of the server that the texts name. */
-const ALERTS = ['disk', 'backup_late', 'off_site_late', 'damage', 'not_ready', 'certificate', 'clock_step', 'unclean_stop'];
+const ALERTS = ['disk', 'backup_late', 'restore_test', 'off_site_late', 'damage', 'not_ready', 'certificate', 'clock_step', 'unclean_stop'];
 
 function noticeRow({ site }, { key, notice, conversation, count }) {
   const actor = site.user(notice.actor_id);

@@ -166,6 +166,8 @@ extension Statistics: JSONReadable {
     folderSize = try storage.int("folder_bytes")
     freeSpace = try storage.optional("free_bytes")
     totalSpace = try storage.optional("total_bytes")
+    lastRestoreTest = try object.optional("last_restore_test")
+    lastOffSite = try object.optionalMoment("last_off_site_at")
     lastBackup = try object.optional("last_backup") { value throws(JSONError) in
       var backup = try value.object()
       return Backup(at: try backup.moment("at"), size: try backup.int("size"))

@@ -1,3 +1,5 @@
+import ParleySQLite
+
 /// Failure of a backup or a restore.
 public enum BackupFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file is not a complete backup. The data folder is unchanged.
@@ -20,7 +22,32 @@ public enum BackupFault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Damage found in a backup file.
+extension BackupFault {
+  /// The cause without the consequence.
+  var reason: String {
+    switch self {
+    case .refused(_, let damage): damage.description
+    case .damaged(let faults): faults.prefix(5).joined(separator: "; ")
+    case .impossible(let sentence): sentence
+    case .cancelled: description
+    }
+  }
+
+  /// The failure of a backup to `path`.
+  init(_ error: any Error, writing path: String) {
+    self =
+      switch error {
+      case let fault as BackupFault: fault
+      case let error as SQLiteError where error.code == .interrupted: .cancelled
+      case let damage as BackupDamage: .damaged(["reading \(path) back: \(damage)"])
+      case let error as SQLiteError: .impossible("The backup failed: \(error.message).")
+      case let error as MigrationError: .impossible(error.description)
+      default: .impossible("The backup failed: \(error).")
+      }
+  }
+}
+
+/// Damage found in a backup.
 public enum BackupDamage: Error, Hashable, Sendable, CustomStringConvertible {
   case foreign
   case truncated
@@ -30,6 +57,7 @@ public enum BackupDamage: Error, Hashable, Sendable, CustomStringConvertible {
   case notRegularFile(String)
   /// A name that is not allowed in a backup, or not at this position.
   case unexpectedEntry(String)
+  case missingEntry(String)
   case altered(String)
   case newerFormat(Int)
   case badManifest
@@ -44,6 +72,7 @@ public enum BackupDamage: Error, Hashable, Sendable, CustomStringConvertible {
     case .badPadding(let offset): "the padding at byte \(offset) is not zero"
     case .notRegularFile(let name): "its entry \(name) is not a regular file"
     case .unexpectedEntry(let name): "its entry \(name) is unexpected"
+    case .missingEntry(let name): "its entry \(name) is missing"
     case .altered(let name): "its entry \(name) has been altered"
     case .newerFormat(let format): "it has format \(format) of a newer version of Parley"
     case .badManifest: "its \(BackupName.manifest) is invalid"

@@ -33,9 +33,6 @@ struct BackupMaker {
   private var part: String { isStream ? "\(folder.path)/backup-stream.part" : path + ".part" }
   private var copy: String { part + ".db" }
 
-  /// Pages copied per step, 1 MiB.
-  private static let pages = 256
-
   func make() throws(BackupFault) -> BackupReport {
     do {
       guard isStream || !Disk.exists(path) else {
@@ -57,18 +54,7 @@ struct BackupMaker {
     } catch {
       // The next attempt removes any leftovers.
       try? removeParts()
-      throw fault(error)
-    }
-  }
-
-  private func fault(_ error: any Error) -> BackupFault {
-    switch error {
-    case let fault as BackupFault: fault
-    case let error as SQLiteError where error.code == .interrupted: .cancelled
-    case let damage as BackupDamage: .damaged(["reading \(path) back: \(damage)"])
-    case let error as SQLiteError: .impossible("The backup failed: \(error.message).")
-    case let error as MigrationError: .impossible(error.description)
-    default: .impossible("The backup failed: \(error).")
+      throw BackupFault(error, writing: path)
     }
   }
 
@@ -77,8 +63,10 @@ struct BackupMaker {
   }
 
   private func makeParts() throws -> BackupReport {
-    let manifest = try copyDatabase()
-    let files = try check(manifest)
+    let copier = DatabaseCopier(
+      folder: folder, path: copy, program: program, now: now, cancellation: cancellation, step: step)
+    let manifest = try copier.copy()
+    let files = try copier.check(manifest)
     let (database, missing, size) = try pack(manifest, files)
     if isStream {
       try Disk.remove(copy)
@@ -101,36 +89,6 @@ struct BackupMaker {
   private func step(_ progress: BackupProgress) throws {
     try cancellation.check()
     try report(progress)
-  }
-
-  // MARK: The database
-
-  /// Copies a snapshot of the database and describes it.
-  private func copyDatabase() throws -> BackupManifest {
-    let source = try Connection.reader(folder.database)
-    try cancellation.watch(source)
-    return try source.transaction(.deferred) {
-      let schema = try Migrator.level(of: source, known: MigrationHashes.all)
-      guard schema > 0 else { throw BackupFault.impossible("The database \(source.path) is empty.") }
-      let counts = try source.counts()
-      try source.backUp(to: copy, pages: Self.pages) { copied in
-        try step(BackupProgress(.copying, done: copied.copied, of: copied.pages))
-      }
-      return BackupManifest(
-        program: program, schema: schema, epoch: try Epoch.read(source), createdAt: now, counts: counts)
-    }
-  }
-
-  /// Checks the copy and lists the files that it names.
-  private func check(_ manifest: BackupManifest) throws -> [StoredFile] {
-    let connection = try Connection.reader(copy)
-    try cancellation.watch(connection)
-    var faults = try Verification.faults(inCopy: connection) { check in try step(BackupProgress(checking: check)) }
-    if faults.isEmpty, try connection.counts() != manifest.counts {
-      faults.append("the copy has a different number of rows than the source")
-    }
-    guard faults.isEmpty else { throw BackupFault.damaged(faults) }
-    return try StoredFile.all(in: connection)
   }
 
   // MARK: The archive

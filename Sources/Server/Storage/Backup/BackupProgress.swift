@@ -34,6 +34,8 @@ public struct BackupReport: Hashable, Sendable {
   public let size: Int
   public let messages: Int
   public let files: Int
+  /// The number of files that were copied; the others were in the backup folder.
+  public let newFiles: Int
   /// Files named by the database but missing or altered; they are not in the backup.
   public let missing: Int
   /// The first of them.
@@ -42,10 +44,14 @@ public struct BackupReport: Hashable, Sendable {
   /// Maximum number of missing files listed.
   static let maxListed = 10
 
-  public init(size: Int, messages: Int, files: Int, missing: Int, firstMissing: [String]) {
+  /// - Parameter newFiles: nil for all files.
+  public init(
+    size: Int, messages: Int, files: Int, newFiles: Int? = nil, missing: Int, firstMissing: [String]
+  ) {
     self.size = size
     self.messages = messages
     self.files = files
+    self.newFiles = newFiles ?? files
     self.missing = missing
     self.firstMissing = firstMissing
   }

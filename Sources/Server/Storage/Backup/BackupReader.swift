@@ -12,10 +12,13 @@ struct BackupReader: ~Copyable {
     /// Number of uploaded files.
     let files: Int
     let size: Int
+    /// The digests of the uploaded files; nil if all are unpacked.
+    var digests: Set<[UInt8]>?
   }
 
   private var tar: TarReader
-  private let size: Int
+  /// Nil if it is read from a stream.
+  private let size: Int?
   /// Target folder; nil to verify only.
   private let folder: String?
   private let phase: BackupProgress.Phase
@@ -27,22 +30,26 @@ struct BackupReader: ~Copyable {
   private var sums: Digest
   private var sumsSize = 0
 
+  /// The largest journal of erasures in bytes: half a million lines.
+  static let maxJournalBytes = 1 << 26
+
+  /// - Parameter path: nil for standard input.
   static func read(
-    _ path: String, unpackingTo folder: String? = nil, _ phase: BackupProgress.Phase,
+    _ path: String?, unpackingTo folder: String? = nil, _ phase: BackupProgress.Phase,
     _ report: @escaping (BackupProgress) throws -> Void
   ) throws -> Contents {
-    let file = try DiskFile.open(path, followingLinks: true)
-    var reader = try BackupReader(file, folder, phase, report)
+    let file =
+      try path.map { path throws(DiskError) in try DiskFile.open(path, followingLinks: true) } ?? DiskFile.input()
+    var reader = try BackupReader(file, size: path == nil ? nil : file.size, folder, phase, report)
     return try reader.contents()
   }
 
   static func sumLine(_ digest: [UInt8], _ name: String) -> [UInt8] { Array("\(Hex.text(digest))  \(name)\n".utf8) }
 
   private init(
-    _ file: DiskFile, _ folder: String?, _ phase: BackupProgress.Phase,
+    _ file: DiskFile, size: Int?, _ folder: String?, _ phase: BackupProgress.Phase,
     _ report: @escaping (BackupProgress) throws -> Void
   ) throws {
-    let size = try file.size
     let sums = try Digest(.sha256)
     tar = TarReader(file, size: size)
     self.size = size
@@ -65,7 +72,7 @@ struct BackupReader: ~Copyable {
     let storedDigest = try digestOfEntry()
     if let extra = try tar.next() { throw BackupDamage.unexpectedEntry(extra.name) }
     guard try finishSums() == storedDigest else { throw BackupDamage.altered(last.name) }
-    return Contents(manifest: manifest, database: digest, erasures: erasures, files: files, size: size)
+    return Contents(manifest: manifest, database: digest, erasures: erasures, files: files, size: tar.position)
   }
 
   private mutating func readManifest() throws -> BackupManifest {
@@ -80,11 +87,16 @@ struct BackupReader: ~Copyable {
   }
 
   private mutating func readErasures(_ header: TarHeader) throws -> [Erasure] {
+    guard header.size <= Self.maxJournalBytes else { throw BackupDamage.altered(header.name) }
     let bytes = try readAll()
     try addSum(try Digest.sha256(of: bytes), header)
+    return try Self.erasures(of: bytes)
+  }
+
+  static func erasures(of bytes: [UInt8]) throws -> [Erasure] {
     let contents = try ErasureJournal.contents(of: bytes)
     guard contents.damagedLines.isEmpty, !contents.isCut, !contents.erasures.isEmpty else {
-      throw BackupDamage.altered(header.name)
+      throw BackupDamage.altered(BackupName.erasures)
     }
     return contents.erasures
   }
@@ -139,7 +151,7 @@ struct BackupReader: ~Copyable {
     while let chunk = try tar.chunk() {
       try digest.update(chunk)
       try file?.write(chunk)
-      try report(BackupProgress(phase, done: tar.position, of: size))
+      try report(BackupProgress(phase, done: tar.position, of: size ?? 0))
     }
     let found = try digest.finish()
     try addSum(found, header)

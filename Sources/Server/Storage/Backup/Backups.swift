@@ -15,21 +15,18 @@ actor Backups {
   nonisolated var isBusy: Bool { state.withLock { $0.current != nil } }
   nonisolated var isClosed: Bool { state.withLock { $0.isClosed } }
 
+  typealias Work = @Sendable (Cancellation) throws(BackupFault) -> BackupReport
+
   nonisolated func make(
-    _ folder: DataFolder, to path: String, isStream: Bool, program: String, at now: Int64,
-    report: @escaping BackupProgress.Report,
-    afterWrites: () async throws(Refusal) -> Void
+    _ work: @escaping Work, afterWrites: () async throws(Refusal) -> Void
   ) async throws(BackupFault) -> BackupReport {
     let cancellation = Cancellation()
     try begin(cancellation)
     defer { state.withLock { $0.current = nil } }
     // A removal of files that started before the backup has finished after this write.
     do throws(Refusal) { try await afterWrites() } catch { throw .impossible("The database can't be written to.") }
-    let maker = BackupMaker(
-      folder: folder, path: path, isStream: isStream, program: program, now: Int(now), cancellation: cancellation,
-      report: report)
     let result = await withTaskCancellationHandler {
-      await run(maker)
+      await run(work, cancellation)
     } onCancel: {
       cancellation.cancel()
     }
@@ -44,8 +41,8 @@ actor Backups {
     }
   }
 
-  private func run(_ maker: BackupMaker) -> Result<BackupReport, BackupFault> {
-    do throws(BackupFault) { return .success(try maker.make()) } catch { return .failure(error) }
+  private func run(_ work: Work, _ cancellation: Cancellation) -> Result<BackupReport, BackupFault> {
+    do throws(BackupFault) { return .success(try work(cancellation)) } catch { return .failure(error) }
   }
 
   /// Rejects new backups and cancels the running one.

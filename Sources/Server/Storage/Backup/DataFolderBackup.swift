@@ -28,21 +28,22 @@ extension DataFolder {
   /// `replaced-<aside>` first. A file that is not a complete backup is rejected without any change.
   ///
   /// - Parameters:
+  ///   - source: the backup.
   ///   - keepsSessions: whether sessions and tokens stay valid, except those that have ended since the backup.
   ///   - now: milliseconds since 1970.
   public func restore(
-    _ path: String, replacing: Bool, aside: String, keepsSessions: Bool = false, at now: Int64,
+    _ source: BackupSource, replacing: Bool, aside: String, keepsSessions: Bool = false, at now: Int64,
     report: @escaping BackupProgress.Report
   ) throws(BackupFault) -> Restored {
     do {
       return try Restoration(
-        path: path, folder: self, isReplacing: replacing, aside: aside, keepsSessions: keepsSessions, now: now,
+        source: source, folder: self, isReplacing: replacing, aside: aside, keepsSessions: keepsSessions, now: now,
         report: report
       ).run()
     } catch let fault as BackupFault {
       throw fault
     } catch let damage as BackupDamage {
-      throw .refused(file: path, damage)
+      throw .refused(file: source.title, damage)
     } catch {
       throw .impossible("The restore failed, and the folder is unchanged: \(error).")
     }

@@ -1,5 +1,4 @@
-// Backups of a running store at an interval, into a folder. After each one those that no retention covers are removed. Their
-// names begin with a prefix of their own, so that no other backup is removed.
+// Backups of a running store at an interval, into a `BackupFolder`. After each one those that no retention covers are removed.
 
 import ParleyJSON
 import ParleyModel
@@ -17,16 +16,21 @@ public actor ScheduledBackups {
     }
   }
 
+  /// Rotation and the search for old files wait for the disk.
+  private nonisolated let queue = SerialQueue("parley.schedule")
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
   private let store: Store
   private var plan: Plan?
   private let program: String
+  /// The last restore test; nil until the first, or until it is read.
+  private var lastTest: Statistics.RestoreTest?
   /// No attempt before this time, after a failure.
   private var pausedUntil: Int64 = 0
+  private var isTesting = false
 
   /// Interval at which the daemon calls `makeIfDue`.
   public static let checkInterval: Duration = .seconds(60)
   private static let retryDelay: Int64 = 3_600_000
-  private static let (prefix, suffix) = ("scheduled-", ".tar")
 
   /// - Parameters:
   ///   - plan: nil for no backups.
@@ -44,31 +48,32 @@ public actor ScheduledBackups {
     pausedUntil = 0
   }
 
-  /// Makes a backup if the last one is older than the interval. Its age is that of its file, so it counts across starts.
+  /// Makes a backup if the last one is older than the interval. Its age is that of its name, so it counts across starts.
   public func makeIfDue() async {
     let now = store.clock()
     guard let plan, now >= pausedUntil, !store.isBackingUp else { return }
-    let folder = plan.folder ?? store.folder.backups
+    let folder = folder(of: plan)
     do {
-      try Disk.makeFolder(folder)
-      // A file of a clock that was ahead does not count.
-      let last = try backups(in: folder).last { $0.time <= now }
+      try Disk.makeFolder(folder.path)
+      if let obstacle = folder.obstacle(data: store.folder.path) { throw BackupFault.impossible("\(obstacle).") }
+      // A backup of a clock that was ahead does not count.
+      let last = try folder.backups().last { $0.time <= now }
       if let last, now < last.time + plan.interval { return }
-      try removeParts(in: folder)
-      let time = Timestamp.format(Int(now)).prefix(19).replacing(":", with: "-")
-      let path = "\(folder)/\(Self.prefix)\(time)Z\(Self.suffix)"
-      let report = try await store.backUp(to: path, program: program) { _ in }
+      let hasParts = try folder.removeParts()
+      let comparesFiles = await readLastTest()?.result == .failed
+      let report = try await store.backUp(into: folder, at: now, program: program, comparesFiles: comparesFiles)
       store.log(
         LogEvent.backup.line(
           ["result": report.missing > 0 ? "incomplete" : "ok"],
-          "Scheduled backup \(path): \(report.messages) messages, \(report.files) files, verified."))
+          "Scheduled backup \(folder.path)/\(BackupFolder.name(at: Int(now))): \(report.messages) messages, \(report.files) files, "
+            + "\(report.newFiles) of them new."))
       if report.missing > 0 {
         store.log(
           "The data folder lacks \(report.missing) files, and so does the backup. Older backups stay. parley verify names the files."
         )
         return
       }
-      try removeOld(in: folder, plan.retention)
+      try removeOld(in: folder, plan.retention, hasParts: hasParts)
     } catch BackupFault.cancelled {
       return
     } catch {
@@ -80,51 +85,74 @@ public actor ScheduledBackups {
     }
   }
 
-  /// The path of the newest backup; nil without one, or without a plan.
-  public func newest() -> String? {
-    let now = store.clock()
-    guard let plan else { return nil }
-    let folder = plan.folder ?? store.folder.backups
-    return (try? backups(in: folder))?.last { $0.time <= now }.map { "\(folder)/\($0.name)" }
-  }
+  // MARK: Restore test
 
-  private func removeOld(in folder: String, _ retention: BackupRetention) throws(DiskError) {
-    // The new backup is younger than the time at which it began.
-    let now = store.clock()
-    var all = try backups(in: folder)
-    // The period of a file of a clock that was ahead is unknown.
-    if case .periods = retention { all.removeAll { $0.time > now } }
-    let kept = retention.kept(all.map(\.time))
-    for (index, backup) in all.enumerated() where !kept.contains(index) { try Disk.remove("\(folder)/\(backup.name)") }
-  }
-
-  /// From the oldest to the newest. Files of a clock that was ahead are the oldest.
-  private func backups(in folder: String) throws(DiskError) -> [(name: String, time: Int64)] {
-    let now = store.clock()
-    let found = try Disk.names(in: folder).compactMap { name in
-      Self.isBackup(name) ? Disk.changedAt("\(folder)/\(name)").map { (name: name, time: $0) } : nil
+  /// Tests the newest backup, unless it was tested. No-op while the previous call runs.
+  public func testIfDue() async {
+    guard !isTesting, let backup = newest(), await readLastTest()?.backup != backup.time else { return }
+    isTesting = true
+    defer { isTesting = false }
+    let restores = RestoreTest.hasRoom(backup, store.folder)
+    var test = Statistics.RestoreTest(at: 0, backup: backup.time, result: restores ? .passed : .compared, reason: "")
+    do throws(BackupFault) {
+      let report = try await store.testRestore(of: backup, restores: restores)
+      let sentence =
+        restores
+        ? "it was restored, verified and deleted." : "all entries were compared; the disk has no room to restore it."
+      store.log(
+        LogEvent.restoreTest.line(
+          ["result": test.result.rawValue],
+          "Restore test of \(backup.path): \(report.messages) messages, \(report.files) files, \(sentence)"))
+    } catch .cancelled {
+      return
+    } catch {
+      (test.result, test.reason) = (.failed, error.reason)
+      store.log(
+        LogEvent.restoreTest.line(["result": "failed"], "Restore test of \(backup.path) failed: \(error.reason)"))
     }
-    return found.sorted { ($0.time <= now ? $0.time : .min, $0.name) < ($1.time <= now ? $1.time : .min, $1.name) }
+    test.at = store.clock()
+    lastTest = test
+    // A full disk takes no note; the next start tests again.
+    try? await store.noteRestoreTest(test)
   }
 
-  /// Removes the incomplete backup of a killed process.
-  private func removeParts(in folder: String) throws(DiskError) {
-    for name in try Disk.names(in: folder) {
-      guard let end = name.firstRange(of: Self.suffix + ".part"),
-        Self.isBackup(String(name[..<end.lowerBound]) + Self.suffix)
-      else { continue }
-      try Disk.remove("\(folder)/\(name)")
-    }
+  private func readLastTest() async -> Statistics.RestoreTest? {
+    if lastTest == nil { lastTest = try? await store.lastRestoreTest() }
+    return lastTest
   }
 
-  /// Whether a name is exactly one of a scheduled backup.
-  private static func isBackup(_ name: String) -> Bool {
-    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
-    let time = name.dropFirst(prefix.count).dropLast(suffix.count)
-    let form = "0000-00-00T00-00-00Z"
-    return time.utf8.count == form.utf8.count
-      && zip(time.utf8, form.utf8).allSatisfy { byte, pattern in
-        pattern == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) : byte == pattern
-      }
+  /// The newest backup if it passed its test; nil until then.
+  public func newestTested() async -> FolderBackup? {
+    guard let backup = newest(), let test = await readLastTest(), test.backup == backup.time, test.result != .failed
+    else { return nil }
+    return backup
+  }
+
+  /// The newest backup; nil without one, or without a plan.
+  func newest() -> FolderBackup? {
+    let now = store.clock()
+    guard let folder = plan.map(folder) else { return nil }
+    return (try? folder.backups())?.last { $0.time <= now }
+  }
+
+  private func folder(of plan: Plan) -> BackupFolder { BackupFolder(plan.folder ?? store.folder.backups) }
+
+  /// Removes the backups that no retention covers, and then the files that no remaining backup names.
+  private func removeOld(in folder: BackupFolder, _ retention: BackupRetention, hasParts: Bool) throws {
+    let now = store.clock()
+    // From the oldest to the newest. Backups of a clock that was ahead are the oldest.
+    let all = try folder.backups()
+    var ordered = all.filter { $0.time > now } + all.filter { $0.time <= now }
+    // The period of a backup of a clock that was ahead is unknown.
+    if case .periods = retention { ordered.removeAll { $0.time > now } }
+    let kept = retention.kept(ordered.map(\.time))
+    let old = ordered.indices.filter { !kept.contains($0) }.map { ordered[$0] }
+    for backup in old { try folder.remove(backup) }
+    // A killed process may have left files of an incomplete backup.
+    guard hasParts || !old.isEmpty else { return }
+    let files = try folder.removeUnnamedFiles()
+    store.log(
+      LogEvent.backup.line(
+        ["result": "ok"], "Removed \(old.count) old backups and \(files) files that no other backup has."))
   }
 }

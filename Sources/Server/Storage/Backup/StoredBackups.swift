@@ -13,7 +13,7 @@ extension DataFolder {
   /// The paths of all copies of the site in a data folder: backups, and the contents that a restore replaced.
   public static func copies(in path: String) -> [String] {
     let folder = path + "/backups"
-    let backups = ((try? Disk.names(in: folder)) ?? []).map { "\(folder)/\($0)" }
+    let backups = ((try? Disk.names(in: folder)) ?? []).filter { $0 != BackupName.files }.map { "\(folder)/\($0)" }
     let replaced = ((try? Disk.names(in: path)) ?? []).filter { $0.hasPrefix(PendingRestore.replacedPrefix) }
     return (backups + replaced.map { "\(path)/\($0)" }).sorted()
   }

@@ -2,7 +2,8 @@
 /// after them.
 struct TarReader: ~Copyable {
   private let file: DiskFile
-  private let size: Int
+  /// Nil for a stream.
+  private let size: Int?
   private(set) var position = 0
   /// Unread bytes of the current entry, and the padding after it.
   private var remaining = 0
@@ -11,7 +12,7 @@ struct TarReader: ~Copyable {
   /// Size of the two zero blocks at the end.
   static let endSize = 2 * TarHeader.blockSize
 
-  init(_ file: DiskFile, size: Int) {
+  init(_ file: DiskFile, size: Int?) {
     self.file = file
     self.size = size
   }
@@ -30,7 +31,7 @@ struct TarReader: ~Copyable {
     }
     let header = try TarHeader(reading: block, at: start)
     // Rejects a false size before reading by it.
-    guard header.size <= size - position - Self.endSize - header.padding else { throw BackupDamage.truncated }
+    if let size, header.size > size - position - Self.endSize - header.padding { throw BackupDamage.truncated }
     remaining = header.size
     padding = header.padding
     return header
@@ -48,7 +49,7 @@ struct TarReader: ~Copyable {
     guard try readExactly(TarHeader.blockSize).allSatisfy({ $0 == 0 }) else {
       throw BackupDamage.badPadding(at: position)
     }
-    guard position == size else { throw BackupDamage.trailingBytes }
+    guard try size.map({ $0 == position }) ?? file.read(1).isEmpty else { throw BackupDamage.trailingBytes }
   }
 
   private mutating func readExactly(_ count: Int) throws -> [UInt8] {

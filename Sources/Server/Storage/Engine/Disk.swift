@@ -31,6 +31,11 @@ enum Disk {
     return unsafe lstat(path, &status) == 0
   }
 
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
   /// The size of a regular file; nil where there is none.
   static func size(_ path: String) -> Int? {
     var status = stat()
@@ -172,6 +177,24 @@ enum Disk {
     return names.sorted()
   }
 
+  /// The names in a folder; none if the path is that of something else.
+  static func namesIfFolder(_ path: String) throws(DiskError) -> [String] {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
+    return try names(in: path)
+  }
+
+  /// The absolute path without symbolic links, also of a folder that does not exist yet.
+  static func canonical(_ path: String) -> String {
+    if let resolved = unsafe realpath(path, nil) {
+      defer { unsafe free(resolved) }
+      return unsafe String(cString: resolved)
+    }
+    guard path != "/", path != "." else { return path }
+    let end = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+    return "\(canonical(folder(of: path)))/\(path[end...])"
+  }
+
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -232,6 +255,13 @@ final class DiskFile {
     let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw DiskError("\(path) can't be created") }
     return DiskFile(path, descriptor)
+  }
+
+  /// Standard input.
+  static func input() throws(DiskError) -> DiskFile {
+    let descriptor = dup(STDIN_FILENO)
+    guard descriptor >= 0 else { throw DiskError("standard input can't be read") }
+    return DiskFile("standard input", descriptor)
   }
 
   /// The longest time that a stream waits for its reader, in milliseconds: ten minutes.

@@ -19,6 +19,7 @@ public final class Store: Sendable {
   let folderQueue = SerialQueue("parley.folder")
   private let vfs: String?
   let backups = Backups()
+  private let restoreTests = Backups()
   /// The content of uploaded files.
   public let blobs: Blobs
   /// Seals secrets in the database with the key of the data folder.
@@ -162,14 +163,55 @@ public final class Store: Sendable {
   public func backUp(
     to path: String, isStream: Bool = false, program: String, report: @escaping BackupProgress.Report
   ) async throws(BackupFault) -> BackupReport {
-    let made = try await backups.make(
-      folder, to: path, isStream: isStream, program: program, at: clock(), report: report,
-      afterWrites: { () throws(Refusal) in try await self.write { _ in } })
+    let (folder, now) = (folder, Int(clock()))
+    let made = try await makeBackup { cancellation throws(BackupFault) in
+      try BackupMaker(
+        folder: folder, path: path, isStream: isStream, program: program, now: now, cancellation: cancellation,
+        report: report
+      ).make()
+    }
     // No reader has read a stream again.
-    if isStream { return made }
-    // The backup is complete even if recording it fails.
-    try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }
+    if !isStream { await noteBackup(made) }
     return made
+  }
+
+  /// Adds an online backup to a backup folder.
+  ///
+  /// - Parameters:
+  ///   - now: its time in milliseconds since 1970.
+  ///   - comparesFiles: whether files that the backup folder has are compared. A damaged one is then written again.
+  func backUp(
+    into target: BackupFolder, at now: Int64, program: String, comparesFiles: Bool,
+    report: @escaping BackupProgress.Report = { _ in }
+  ) async throws(BackupFault) -> BackupReport {
+    let folder = folder
+    let made = try await makeBackup { cancellation throws(BackupFault) in
+      try FolderBackupMaker(
+        folder: folder, target: target, program: program, now: Int(now), comparesFiles: comparesFiles,
+        cancellation: cancellation, report: report
+      ).make()
+    }
+    await noteBackup(made)
+    return made
+  }
+
+  /// Restores a backup into a scratch folder, verifies it and deletes it. `restores` is whether there is room for that; otherwise the
+  /// digests are compared alone.
+  func testRestore(of backup: FolderBackup, restores: Bool) async throws(BackupFault) -> BackupReport {
+    let (folder, now) = (folder, clock())
+    let work: Backups.Work = { cancellation throws(BackupFault) in
+      try RestoreTest(backup: backup, folder: folder, restores: restores, now: now, cancellation: cancellation).run()
+    }
+    return try await restoreTests.make(work, afterWrites: {})
+  }
+
+  private func makeBackup(_ work: @escaping Backups.Work) async throws(BackupFault) -> BackupReport {
+    try await backups.make(work, afterWrites: { () throws(Refusal) in try await self.write { _ in } })
+  }
+
+  /// The backup is complete even if recording it fails.
+  private func noteBackup(_ made: BackupReport) async {
+    try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }
   }
 
   /// Whether a backup is running. Unreferenced files must not be removed then, since the backup may still copy them.
@@ -217,6 +259,7 @@ public final class Store: Sendable {
 
   /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.
   public func close() async {
+    await restoreTests.close()
     await backups.close()
     await integrityCheck.close()
     jobStarts.finish()

@@ -29,6 +29,7 @@ public struct StoreMeasurement: Sendable {
   public internal(set) var waitingMails = 0
   /// In milliseconds since 1970; nil before the first backup.
   public internal(set) var lastBackup: Int64?
+  public internal(set) var lastRestoreTest: Statistics.RestoreTest?
 }
 
 extension Store {
@@ -42,6 +43,7 @@ extension Store {
       measured.waitingPushes = try tx.waitingPushCount()
       measured.waitingMails = try tx.waitingMailCount()
       measured.lastBackup = try tx.lastBackup()?.at
+      measured.lastRestoreTest = try tx.lastRestoreTest()
       return measured
     }
     measured.database = Disk.size(folder.database) ?? 0

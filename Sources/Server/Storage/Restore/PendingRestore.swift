@@ -14,6 +14,8 @@ struct PendingRestore {
 
   static let unpacking = "restore.part"
   static let ready = "restore.ready"
+  /// The scratch folder of a test of a backup.
+  static let testing = "restore.test"
   /// Folder within the ready folder for the replaced contents. Its suffix is a time.
   static let replacedPrefix = "replaced-"
 
@@ -31,7 +33,7 @@ struct PendingRestore {
     let pending = PendingRestore(folder: folder)
     let isPending = Disk.exists(pending.ready)
     while try pending.step() {}
-    try Disk.removeTree("\(folder)/\(unpacking)")
+    for name in [unpacking, testing] { try Disk.removeTree("\(folder)/\(name)") }
     return isPending
   }
 

@@ -7,13 +7,15 @@ import ParleyModel
 import ParleySQLite
 
 struct Restoration {
-  let path: String
+  let source: BackupSource
   /// The locked data folder.
   let folder: DataFolder
   let isReplacing: Bool
   /// Suffix, after `replaced-`, of the folder for the existing contents.
   let aside: String
   let keepsSessions: Bool
+  /// Whether uploaded files are restored. A test of a backup only verifies them.
+  var restoresFiles = true
   /// In milliseconds since 1970.
   let now: Int64
   let report: BackupProgress.Report
@@ -27,13 +29,13 @@ struct Restoration {
 
   func run() throws -> DataFolder.Restored {
     let isEmpty = try checkEmpty()
-    // The first pass writes nothing, so that a damaged file is rejected early.
-    _ = try BackupReader.read(path, .verifying, report)
+    // The first pass writes nothing, so that a damaged backup is rejected early.
+    try source.verify(report)
     do {
       try Disk.makeFolder(unpacked)
       try Disk.makeFolder("\(unpacked)/\(BackupName.files)")
       try Disk.makeFolder("\(unpacked)/\(replaced)")
-      let contents = try BackupReader.read(path, unpackingTo: unpacked, .unpacking, report)
+      let contents = try source.unpack(to: unpacked, files: restoresFiles, report)
       let outcome = try prepare(contents, replaced: isEmpty ? nil : "\(folder.path)/\(replaced)")
       for made in [unpacked, folder.lockPath] { try Disk.give(made, toOwnerOf: folder.path) }
       try Disk.syncFileSystem(of: unpacked)
@@ -123,7 +125,9 @@ struct Restoration {
     let connection = try Connection.reader(path)
     defer { connection.close() }
     let named = try StoredFile.all(in: connection)
-    let missing = named.filter { Disk.size("\(unpacked)/\($0.path)") != $0.size }
+    let missing = named.filter { file in
+      contents.digests.map { !$0.contains(file.digest) } ?? (Disk.size("\(unpacked)/\(file.path)") != file.size)
+    }
     guard named.count - missing.count == contents.files else {
       throw BackupDamage.badDatabase("it does not name the files in the archive")
     }

@@ -28,6 +28,8 @@ extension ReadTransaction {
         "select coalesce(sum(size), 0) from (select max(size) as size from file group by digest)")
     }
     statistics.lastBackup = try lastBackup()
+    statistics.lastRestoreTest = try lastRestoreTest()
+    statistics.lastOffSite = try lastOffSite()
     statistics.databaseSize = Disk.size(folder.database) ?? 0
     (statistics.freeSpace, statistics.totalSpace) = Disk.space(folder.path).map { ($0.free, $0.total) } ?? (nil, nil)
     return statistics
@@ -37,9 +39,38 @@ extension ReadTransaction {
   func lastBackup() throws(Refusal) -> Statistics.Backup? {
     try run { connection in try connection.setting("last_backup").flatMap { Statistics.Backup(stored: $0) } }
   }
+
+  /// The last test of a scheduled backup.
+  func lastRestoreTest() throws(Refusal) -> Statistics.RestoreTest? {
+    try run { connection in try connection.setting("restore_test").flatMap { Statistics.RestoreTest(stored: $0) } }
+  }
+
+  /// The last success of the program that copies backups to another machine, in milliseconds since 1970.
+  func lastOffSite() throws(Refusal) -> Int64? {
+    try run { connection in try connection.setting("off_site").flatMap { Int64($0) } }
+  }
 }
 
 extension Store {
+  func lastRestoreTest() async throws(Refusal) -> Statistics.RestoreTest? {
+    try await readInBackground { tx throws(Refusal) in try tx.lastRestoreTest() }
+  }
+
+  func noteRestoreTest(_ test: Statistics.RestoreTest) async throws(Refusal) {
+    try await write { tx throws(Refusal) in
+      try tx.run { connection in try connection.keepSetting("restore_test", test.stored) }
+    }
+  }
+
+  /// Notes the last success of the program that copies backups to another machine; nil without a program.
+  public func noteOffSite(_ time: Int64?) async throws(Refusal) {
+    let noted = try await readInBackground { tx throws(Refusal) in try tx.lastOffSite() }
+    guard noted != time else { return }
+    try await write { tx throws(Refusal) in
+      try tx.run { connection in try connection.keepSetting("off_site", time.map { "\($0)" } ?? "") }
+    }
+  }
+
   /// The name of the site and its statistics, without the sizes of folders.
   public func siteCounts() async throws(Refusal) -> (name: String, statistics: Statistics) {
     try await readInBackground { [folder] tx throws(Refusal) in
@@ -78,6 +109,18 @@ extension WriteTransaction {
   func noteBackup(size: Int) throws(Refusal) {
     let backup = Statistics.Backup(at: now, size: size)
     try run { connection in try connection.keepSetting("last_backup", backup.stored) }
+  }
+}
+
+extension Statistics.RestoreTest {
+  fileprivate var stored: String { "\(at) \(backup) \(result.rawValue) \(reason)" }
+
+  fileprivate init?(stored text: String) {
+    let parts = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 4, let at = Int64(parts[0]), let backup = Int64(parts[1]),
+      let result = Result(rawValue: String(parts[2]))
+    else { return nil }
+    self.init(at: at, backup: backup, result: result, reason: String(parts[3]))
   }
 }
 

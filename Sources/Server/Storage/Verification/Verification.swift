@@ -68,7 +68,8 @@ public struct Verification: Sendable {
 
   /// Runs a subset of the checks.
   func run(
-    _ ofSnapshot: [Check], all isThorough: Bool, watch: @escaping (Step) throws -> Void = { _ in }
+    _ ofSnapshot: [Check], all isThorough: Bool, includesFiles: Bool = true,
+    watch: @escaping (Step) throws -> Void = { _ in }
   ) throws -> [Finding] {
     guard Disk.exists(database) else { throw Obstacle.noDatabase(database) }
     var findings: [Finding] = []
@@ -88,7 +89,7 @@ public struct Verification: Sendable {
         try run(ofSnapshot)
         snapshot.rollBack()
       }
-      try run([.files])
+      if includesFiles { try run([.files]) }
     } catch let error as SQLiteError {
       guard error.isDamage else { throw Obstacle.unreadable(database, reason: error.message) }
       // The database is too damaged to be opened.

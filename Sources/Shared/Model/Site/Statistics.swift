@@ -24,6 +24,9 @@ public struct Statistics: Sendable, Hashable {
   public var freeSpace: Int?
   public var totalSpace: Int?
   public var lastBackup: Backup?
+  public var lastRestoreTest: RestoreTest?
+  /// The last success of the program that copies backups to another machine; nil without one.
+  public var lastOffSite: Int64?
 
   /// Last successful backup of the running server, verified by reading it again.
   public struct Backup: Sendable, Hashable {
@@ -36,7 +39,48 @@ public struct Statistics: Sendable, Hashable {
     }
   }
 
+  /// The last test of a scheduled backup.
+  public struct RestoreTest: Sendable, Hashable {
+    public enum Result: String, Sendable, Hashable, CaseIterable {
+      /// The backup was restored to a scratch folder, verified and deleted.
+      case passed
+      /// All entries were compared with their digests, but the disk had no room to restore them.
+      case compared
+      case failed
+    }
+
+    public var at: Int64
+    /// The time of the backup.
+    public var backup: Int64
+    public var result: Result
+    /// The fault of a failed test; otherwise empty.
+    public var reason: String
+
+    public init(at: Int64, backup: Int64, result: Result, reason: String) {
+      (self.at, self.backup, self.result, self.reason) = (at, backup, result, reason)
+    }
+  }
+
   public init() {}
+}
+
+extension Statistics.RestoreTest: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let (time, backupTime): (Timestamp, Timestamp) = (try object.read("at"), try object.read("backup_at"))
+    (at, backup) = (Int64(time.milliseconds), Int64(backupTime.milliseconds))
+    result = try object.word("result")
+    reason = try object.string("reason")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("at", Timestamp(at))
+      json.field("backup_at", Timestamp(backup))
+      json.field("result", result.rawValue)
+      json.field("reason", reason)
+    }
+  }
 }
 
 extension Statistics {
@@ -57,6 +101,8 @@ extension Statistics {
       json.field("free_bytes", freeSpace)
       json.field("total_bytes", totalSpace)
     }
+    json.field("last_restore_test", lastRestoreTest)
+    json.field("last_off_site_at", lastOffSite.map { Timestamp($0) })
     guard let lastBackup else { return json.null("last_backup") }
     json.object("last_backup") { json in
       json.field("at", Timestamp(lastBackup.at))

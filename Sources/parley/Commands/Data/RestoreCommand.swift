@@ -1,4 +1,5 @@
-// `parley restore FILE`: restores a backup into a data folder that no daemon uses.
+// `parley restore FILE`, `parley restore FOLDER[@TIME]`, `parley restore -`: restores a backup into a data folder that no daemon
+// uses.
 
 import ParleyJSON
 import ParleyNetworking
@@ -8,7 +9,7 @@ import Web
 
 extension Command {
   static let restore = Command(
-    "restore", operands: ["FILE"], summary: "restore a backup into an empty data folder, or replace its content",
+    "restore", operands: ["BACKUP"], summary: "restore a backup into an empty data folder, or replace its content",
     settings: [.data, .config, .replace, .keepSessions], help: Help.restore, run: RestoreCommand.run)
 }
 
@@ -20,12 +21,9 @@ enum RestoreCommand {
       let settings = try Settings(
         arguments: arguments, environment: Terminal.environment, of: "restore",
         [.data, .config, .replace, .keepSessions],
-        operands: ["FILE"])
+        operands: ["BACKUP"])
       let data = settings.dataFolder
-      let file = settings.operands[0]
-      guard FileSystem.exists(file) else { throw Settings.UsageError(message: "The file \(file) does not exist.") }
-      try FileSystem.makeFolder(data)
-      outcome = await restore(file, to: try FileSystem.lock(data), settings, bar)
+      outcome = try await restore(settings.operands[0], data, settings, bar)
     } catch {
       outcome = Outcome(.error, error.message)
     }
@@ -34,7 +32,21 @@ enum RestoreCommand {
   }
 
   private static func restore(
-    _ file: String, to folder: DataFolder, _ settings: Settings, _ bar: ProgressBar
+    _ operand: String, _ data: String, _ settings: Settings, _ bar: ProgressBar
+  ) async throws(Settings.UsageError) -> Outcome {
+    let source: BackupSource
+    do throws(BackupFault) { source = try BackupSource(operand) } catch {
+      throw Settings.UsageError(message: error.description)
+    }
+    if source == .standardInput, Terminal.isInputTerminal {
+      throw Settings.UsageError(message: "Standard input is a terminal. Redirect it from a file or a program.")
+    }
+    try FileSystem.makeFolder(data)
+    return await restore(source, to: try FileSystem.lock(data), settings, bar)
+  }
+
+  private static func restore(
+    _ source: BackupSource, to folder: DataFolder, _ settings: Settings, _ bar: ProgressBar
   ) async -> Outcome {
     let now = Clock.wall() / 1_000_000
     let keepsSessions = settings.isOn(.keepSessions)
@@ -42,12 +54,12 @@ enum RestoreCommand {
     return await Interruption.during { interruption in
       do throws(BackupFault) {
         let restored = try folder.restore(
-          file, replacing: settings.isOn(.replace), aside: aside, keepsSessions: keepsSessions, at: now
+          source, replacing: settings.isOn(.replace), aside: aside, keepsSessions: keepsSessions, at: now
         ) { progress throws(BackupFault) in
           if interruption.isRequested { throw .cancelled }
           bar.show(Progress(progress))
         }
-        return outcome(of: restored, file, folder.path, keepsSessions: keepsSessions)
+        return outcome(of: restored, source.title, folder.path, keepsSessions: keepsSessions)
       } catch {
         return BackupCommand.outcome(of: error)
       }
