@@ -9,7 +9,7 @@ TYPES := Public/js/parley/api.d.ts
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
-.PHONY: run build bundle test bench soak endure lint format migrations dist deb dist-check packages clean help
+.PHONY: run build bundle test bench soak endure lint format migrations dist deb release dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, data in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
@@ -72,6 +72,9 @@ dist: build ## make the archive and the package for a Debian 12 without Swift, t
 
 deb: build ## make the package for Debian 12 alone
 	@docker/deb
+
+release: build ## make the archive and the packages and sign them: make release KEY=FILE
+	@docker/release "$(KEY)"
 
 dist-check: dist ## start the archive and the package in a bare Debian 12, and check the package with lintian
 	@Tests/tools/debian python3

@@ -117,7 +117,7 @@ def ejabberd_room(stack):
         "bench-ejabberd", program, "-noinput", "+K", "true", "+P", 250_000, "-mnesia", "dir", f'"{folder}/mnesia"',
         "-s", "ejabberd", port=port, ready_within=60, env={
             "ROOTDIR": str(erlang), "BINDIR": str(program.parent), "EMU": "beam", "PROGNAME": "erl",
-            "ERL_LIBS": str(unpacking / "usr/lib/x86_64-linux-gnu"), "EJABBERD_CONFIG_PATH": str(settings),
+            "ERL_LIBS": str(next(unpacking.glob("usr/lib/*-linux-gnu*"))), "EJABBERD_CONFIG_PATH": str(settings),
             "EJABBERD_LOG_PATH": str(folder / "log"), "SPOOL_DIR": str(folder / "mnesia"), "HOME": str(folder)})
     return Room(stack.enter_context(server), "xmpp", "/ws", "room@rooms.localhost")
 
