@@ -9,7 +9,7 @@ TYPES := Public/js/parley/api.d.ts
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
-.PHONY: run build bundle test bench soak endure lint format migrations dist deb release dist-check packages clean help
+.PHONY: run build bundle test bench soak endure lint format migrations sample dist deb release dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, data in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
@@ -63,6 +63,9 @@ format: ## put the Swift code in the agreed format
 migrations: ## write the hashes of the migrations into the sources
 	@Tests/tools/debian python3
 	@Tests/tools/migrations
+
+sample: build ## freeze the migrations: write a site of this version for the tests of later ones, Tests/Releases/VERSION
+	@Tests/tools/sample
 
 dist: build ## make the archive and the package for a Debian 12 without Swift, the JavaScript library, and checksums
 	@docker/dist
