@@ -452,6 +452,21 @@ enum Help {
     """ + table([.data, .config])
   }
 
+  static var export: String {
+    """
+    parley export FILE.zip [--user NAME] [--data FOLDER]
+
+    Writes the content of the site to FILE.zip, also while the server runs: users, forums, conversations, messages with their
+    earlier texts, reactions and polls as JSON Lines, uploaded files, a schema of the lines, and pages that a browser opens
+    without a server (index.html). No passwords, sessions, tokens, addresses or deleted content. With --user only the data of
+    this user: profile, settings, own messages and files, direct and group conversations.
+    Exit status 1: the content of files is missing on the server; the rest is exported.
+
+    Settings
+
+    """ + table([ExportCommand.user, .data, .config])
+  }
+
   static var restore: String {
     """
     parley restore FILE|FOLDER[@TIME]|- [--data FOLDER] [--replace] [--keep-sessions]

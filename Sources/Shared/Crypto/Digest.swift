@@ -39,11 +39,27 @@ extension Digest {
 }
 
 /// The checksum of IEEE 802.3, as in zip and PNG. It detects mistakes, not attacks.
-public enum CRC32 {
-  /// Bit by bit, sufficient for a few bytes.
-  public static func checksum(_ bytes: [UInt8]) -> UInt32 {
-    ~bytes.reduce(UInt32.max) { crc, byte in
-      (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xedb8_8320 : crc >> 1 }
+public struct CRC32: Sendable {
+  private var remainder = UInt32.max
+
+  private static let table: [UInt32] = (0..<256).map { byte in
+    (0..<8).reduce(UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xedb8_8320 : crc >> 1 }
+  }
+
+  public init() {}
+
+  public mutating func update(_ bytes: Span<UInt8>) {
+    let table = Self.table
+    for index in bytes.indices {
+      remainder = table[Int(UInt8(truncatingIfNeeded: remainder) ^ bytes[index])] ^ remainder >> 8
     }
+  }
+
+  public var value: UInt32 { ~remainder }
+
+  public static func checksum(_ bytes: [UInt8]) -> UInt32 {
+    var checksum = CRC32()
+    checksum.update(bytes.span)
+    return checksum.value
   }
 }

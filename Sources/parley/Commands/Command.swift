@@ -53,8 +53,8 @@ struct Command: Sendable {
 extension Command {
   /// Commands for the operator, on the machine that has the data folder.
   static let operatorCommands: [Command] = [
-    serve, config, status, doctor, backup, restore, verify, purge, destroy, migrate, health, setup, user, invite, token,
-    bot,
+    serve, config, status, doctor, backup, restore, export, verify, purge, destroy, migrate, health, setup, user,
+    invite, token, bot,
     bots,
     webhooks,
     endpoints,

@@ -1,0 +1,182 @@
+// Writes an export: one zip archive for other programs, and for a browser without any.
+//
+//     export.json          format, version, scope, time, and the number of lines of each file
+//     schema.json          the fields of each file, as JSON Schema
+//     users.jsonl …        one JSON object per line
+//     files/17.png         uploaded files, named by their id
+//     index.html           the list of conversations; conversations/ID.html has the messages of one
+//
+// The database is copied first, so an export is one state of the site and delays no write.
+
+import ParleyJSON
+
+/// Writes the pages of an export.
+public struct ExportPageWriter {
+  public let index: (_ conversations: [ExportedConversation], _ time: String) -> [UInt8]
+  public let path: (ExportedConversation) -> String
+  /// The beginning of the page of a conversation, before its messages.
+  public let head: (ExportedConversation) -> [UInt8]
+  public let message: (ExportedMessage, [ExportedFile]) -> [UInt8]
+  public let end: [UInt8]
+  /// The style sheet of all pages.
+  public let style: [UInt8]
+
+  public init(
+    index: @escaping ([ExportedConversation], String) -> [UInt8], path: @escaping (ExportedConversation) -> String,
+    head: @escaping (ExportedConversation) -> [UInt8], message: @escaping (ExportedMessage, [ExportedFile]) -> [UInt8],
+    end: [UInt8], style: [UInt8]
+  ) {
+    (self.index, self.path, self.head, self.message) = (index, path, head, message)
+    (self.end, self.style) = (end, style)
+  }
+}
+
+public struct ExportArchive {
+  /// Contents of an export.
+  public struct Report: Sendable {
+    public let conversations: Int
+    public let messages: Int
+    public let files: Int
+    /// Uploaded files whose content is missing on the server.
+    public let missing: Int
+    /// In bytes.
+    public let size: Int
+  }
+
+  /// The version of the format. A reader refuses a newer one.
+  public static let version = 1
+  private static let format = "parley-export"
+
+  private let reader: ExportReader
+  private let zip: ZipWriter
+  private let pages: ExportPageWriter
+  /// Version of Parley.
+  private let program: String
+  private let now: Int64
+
+  /// Writes an export of a data folder to a new file, whether a server uses the folder or not.
+  ///
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - check: called between steps; it cancels by throwing.
+  ///   - pages: makes the writer of the pages from the name of the site and the names of users by id.
+  public static func write(
+    data: String, to path: String, _ scope: ExportScope, program: String, at now: Int64,
+    check: @escaping () throws -> Void, pages: (_ site: String, _ names: [Int: String]) -> ExportPageWriter
+  ) throws(BackupFault) -> Report {
+    do {
+      return try ExportReader.write(data: data, to: path, scope, check: check) { reader, part in
+        let zip = try ZipWriter(part, now: now)
+        let pages = pages(try reader.siteName(), try reader.names())
+        return try ExportArchive(reader: reader, zip: zip, pages: pages, program: program, now: now).write()
+      }
+    } catch let fault as BackupFault {
+      throw fault
+    } catch {
+      throw .impossible("The export failed: \(error).")
+    }
+  }
+
+  private func write() throws -> Report {
+    var counts: [(table: String, lines: Int)] = []
+    for table in reader.tables {
+      try zip.begin("\(table.name).jsonl")
+      counts.append((table.name, try reader.lines(of: table) { line in try zip.append(line) }))
+    }
+    let files = try reader.files()
+    for file in files {
+      try zip.begin(file.path)
+      try reader.content(of: file) { piece in try zip.append(piece) }
+    }
+    let conversations = try reader.conversations()
+    for conversation in conversations {
+      try zip.begin(pages.path(conversation))
+      try zip.append(pages.head(conversation))
+      try reader.messages(of: conversation.id) { message in
+        try zip.append(pages.message(message, try reader.attachments(of: message.id)))
+      }
+      try zip.append(pages.end)
+    }
+    try zip.add("index.html", pages.index(conversations, ExportReader.time(Int(now))))
+    try zip.add("style.css", pages.style)
+    try zip.add("schema.json", schema())
+    try zip.add("export.json", try description(counts))
+    let size = try zip.finish()
+    return Report(
+      conversations: conversations.count, messages: counts.first { $0.table == "messages" }?.lines ?? 0,
+      files: files.count,
+      missing: try reader.missingCount(), size: size)
+  }
+
+  private func description(_ counts: [(table: String, lines: Int)]) throws -> [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("format", Self.format)
+      json.field("version", Self.version)
+      switch reader.scope {
+      case .site:
+        json.field("scope", "site")
+        json.null("user_id")
+      case .user(let user):
+        json.field("scope", "user")
+        json.field("user_id", user)
+      }
+      json.field("program", program)
+      json.field("created_at", Timestamp(now))
+      json.object("lines") { json in
+        for (table, lines) in counts { json.field(table, lines) }
+      }
+    }
+    return json.bytes + [UInt8(ascii: "\n")]
+  }
+
+  /// A JSON Schema with a definition for the lines of each file.
+  private func schema() -> [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("$schema", "https://json-schema.org/draft/2020-12/schema")
+      json.field("title", "\(Self.format) \(Self.version)")
+      json.object("$defs") { json in
+        for table in reader.tables {
+          json.object(table.name) { json in
+            json.field("description", table.summary)
+            json.field("type", "object")
+            json.object("properties") { json in
+              for (name, kind) in table.fields { json.object(name) { json in kind.describe(to: &json) } }
+            }
+            json.array("required") { json in
+              for (name, _) in table.fields { json.value(name) }
+            }
+          }
+        }
+      }
+    }
+    return json.bytes + [UInt8(ascii: "\n")]
+  }
+}
+
+extension ExportTable.Kind {
+  fileprivate func describe(to json: inout JSONWriter) {
+    func types(_ name: String) {
+      json.array("type") { json in
+        json.value(name)
+        json.value("null")
+      }
+    }
+    switch self {
+    case .id:
+      types("string")
+      json.field("pattern", "^[0-9]+$")
+    case .text: types("string")
+    case .number: types("integer")
+    case .flag: types("boolean")
+    case .time:
+      types("string")
+      json.field("format", "date-time")
+    case .digest:
+      types("string")
+      json.field("pattern", "^[0-9a-f]{64}$")
+    case .json: break
+    }
+  }
+}

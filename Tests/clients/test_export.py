@@ -1,0 +1,179 @@
+"""`parley export` writes the site, or the data of a user, as JSON Lines, files and pages without scripts."""
+
+import json
+import re
+import subprocess
+import tempfile
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import jsonschema
+from servers import PARLEY
+from serving import ServingTest, call, parley
+
+PASSWORD = "wool and needles"
+HOSTILE = "<script>alert(1)</script> & \"quoted\" <img src=x onerror=alert(2)>"
+
+
+class Page(HTMLParser):
+    """The tags, links and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.text, self.attributes = set(), [], "", set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.links += [value for name, value in attributes if name in ("href", "src")]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class Export(ServingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.site = Path(cls.folder)
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.site)))
+        code = cls.run_parley("setup").stdout.strip().split("/")[-1]
+        cls.tokens = {"ada": call(cls.server, "POST", f"/links/{code}", {"name": "ada", "password": PASSWORD})["token"]}
+        for name in ("grace", "linus"):
+            cls.run_parley("user", "create", name, "--password-stdin", given=PASSWORD + "\n")
+            cls.tokens[name] = call(cls.server, "POST", "/sessions", {"name": name, "password": PASSWORD})["token"]
+        cls.fill()
+
+    @classmethod
+    def run_parley(cls, *arguments, given=None):
+        return subprocess.run([PARLEY, *map(str, arguments), "--data", cls.site / "data"], input=given, capture_output=True, text=True,
+                              timeout=60)
+
+    @classmethod
+    def ask(cls, name, method, path, body=None):
+        return call(cls.server, method, path, body, cls.tokens[name])
+
+    @classmethod
+    def upload(cls, name, file, kind, content):
+        request = Request(f"{cls.server.url}/api/v1/files?name={file}", method="POST", data=content)
+        request.add_header("Content-Type", kind)
+        request.add_header("Authorization", f"Bearer {cls.tokens[name]}")
+        with urlopen(request, timeout=60) as answer:
+            return json.load(answer)["id"]
+
+    @classmethod
+    def fill(cls):
+        forum = cls.ask("ada", "POST", "/forums", {"title": f"Knitting {HOSTILE}", "visibility": "public"})
+        cls.room = forum["room_id"]
+        page = cls.upload("grace", "evil.html", "text/html", b"<script>alert(3)</script>")
+        notes = cls.upload("grace", "notes.txt", "text/plain", b"a rose")
+        cls.ask("grace", "POST", f"/conversations/{cls.room}/messages", {"text": f"**Bold** {HOSTILE}", "attachments": [page, notes]})
+        wrong = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "Misspeled"})
+        cls.ask("ada", "PATCH", f"/messages/{wrong['id']}", {"text": "Misspelled"})
+        gone = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "a deleted text"})
+        cls.ask("ada", "DELETE", f"/messages/{gone['id']}")
+        cls.ask("grace", "PUT", f"/messages/{wrong['id']}/actions/like")
+        cls.ask("ada", "PUT", f"/messages/{wrong['id']}/actions/star")
+        cls.ask("ada", "POST", f"/forums/{forum['id']}/conversations", {
+            "title": "Yarn", "text": "Which one?", "poll": {"options": ["Wool", "Silk"], "choices": 1}})
+        for other in ("grace", "linus"):
+            direct = cls.ask("ada", "POST", "/conversations", {"kind": "direct", "participants": [f"@{other}"]})
+            cls.ask("ada", "POST", f"/conversations/{direct['id']}/messages", {"text": f"A secret for {other}"})
+
+    def export(self, name, *arguments):
+        path = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))) / name
+        done = self.run_parley("export", path, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([file.name for file in path.parent.iterdir()], [name])
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        archive = self.enterContext(zipfile.ZipFile(path))
+        self.assertIsNone(archive.testzip())
+        return archive, done.stdout
+
+    def lines(self, archive, table):
+        return [json.loads(line) for line in archive.read(f"{table}.jsonl").decode().splitlines()]
+
+    def check_schema(self, archive):
+        schema = json.loads(archive.read("schema.json"))
+        described = json.loads(archive.read("export.json"))
+        tables = {name.removesuffix(".jsonl") for name in archive.namelist() if name.endswith(".jsonl")}
+        self.assertEqual(set(schema["$defs"]), tables)
+        self.assertEqual(set(described["lines"]), tables)
+        for table in tables:
+            found = self.lines(archive, table)
+            self.assertEqual(len(found), described["lines"][table])
+            validator = jsonschema.Draft202012Validator({**schema["$defs"][table], "additionalProperties": False})
+            for line in found:
+                validator.validate(line)
+        self.assertEqual((described["format"], described["version"]), ("parley-export", 1))
+        return described
+
+    def check_pages(self, archive):
+        names = set(archive.namelist())
+        pages = [name for name in names if name.endswith(".html")]
+        for name in pages:
+            text = archive.read(name).decode()
+            page = Page(text)
+            self.assertEqual(page.tags & {"script", "iframe", "object", "form", "base"}, set(), name)
+            self.assertFalse({attribute for attribute in page.attributes if attribute.startswith("on")})
+            self.assertIn("default-src 'none'", text)
+            for link in page.links:
+                self.assertIn(str(Path("/", name).parent.joinpath(link).resolve())[1:], names, name)
+        return pages
+
+    def test_the_site_is_exported_while_the_server_runs(self):
+        archive, said = self.export("site.zip")
+        self.assertRegex(said, r"site.zip: .*, 5 messages in 4 conversations and 2 files\. Open index\.html")
+        self.assertEqual(self.check_schema(archive)["scope"], "site")
+        texts = [line["text"] for line in self.lines(archive, "messages")]
+        self.assertIn("Misspelled", texts)
+        self.assertIn("A secret for linus", texts)
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+        for secret in (b"a deleted text", b"scrypt", PASSWORD.encode(), *(token.encode() for token in self.tokens.values())):
+            self.assertNotIn(secret, everything)
+        self.assertEqual([line["text"] for line in self.lines(archive, "revisions")], ["Misspeled"])
+        self.assertEqual([line["type"] for line in self.lines(archive, "actions")], ["like"])
+        poll, = self.lines(archive, "polls")
+        self.assertEqual([option["text"] for option in poll["options"]], ["Wool", "Silk"])
+        page, notes = self.lines(archive, "files")
+        self.assertRegex(page["path"], r"^files/\d+\.bin$")
+        self.assertRegex(notes["path"], r"^files/\d+\.txt$")
+        self.assertEqual(archive.read(notes["path"]), b"a rose")
+        self.check_pages(archive)
+        index = Page(archive.read("index.html").decode())
+        self.assertIn(f"Knitting {HOSTILE}", index.text)
+        room = Page(archive.read(f"conversations/{self.room}.html").decode())
+        self.assertIn("Misspelled", room.text)
+        self.assertIn("(edited)", room.text)
+        self.assertIn("strong", room.tags)
+
+    def test_a_user_gets_the_own_data_alone(self):
+        archive, _ = self.export("grace.zip", "--user", "grace")
+        self.assertEqual(self.check_schema(archive)["scope"], "user")
+        profile, = self.lines(archive, "profile")
+        self.assertEqual(profile["name"], "grace")
+        texts = [line["text"] for line in self.lines(archive, "messages")]
+        self.assertEqual(sorted(texts), sorted([f"**Bold** {HOSTILE}", "A secret for grace"]))
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+        for other in (b"A secret for linus", b"Misspelled", b"linus"):
+            self.assertNotIn(other, everything)
+        self.assertEqual(len(self.lines(archive, "files")), 2)
+        whole = {line["kind"]: line["whole"] for line in self.lines(archive, "conversations")}
+        self.assertEqual(whole, {"room": False, "direct": True})
+        self.check_pages(archive)
+
+    def test_mistakes_are_named(self):
+        path = Path(self.folder) / "there.zip"
+        path.write_bytes(b"mine")
+        for arguments, sentence in (
+                ((path,), "there.zip already exists."), ((Path(self.folder) / "site.tar",), "The name of the export ends in .zip"),
+                ((Path(self.folder) / "new.zip", "--user", "nobody"), "There is no user nobody."),
+                ((Path(self.folder) / "nowhere" / "new.zip",), "can't be created")):
+            refused = self.run_parley("export", *arguments)
+            self.assertEqual(refused.returncode, 2)
+            self.assertRegex(refused.stderr, re.escape(sentence) if "." in sentence else sentence)
+        self.assertEqual(path.read_bytes(), b"mine")
+        self.assertFalse((Path(self.folder) / "new.zip").exists())
