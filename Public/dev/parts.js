@@ -438,6 +438,12 @@ const parts = {
         ),
         post('The pump is silent. What is it?', ada, { solution: { message: { id: '9', text: 'The pump was out of oil.' }, author: lin } }),
         post('The pump was out of oil.', lin, { solves: true }),
+        post(
+          'The bed in spring:\n![Two rows of lettuce](attachment:1)\nand ![the plan](attachment:2). ![Nothing](attachment:9)',
+          grace,
+          { files: { p1: { id: 'p1', name: 'bed.png', picture: picture(120, 'B', 1.5), href: '#' }, p2: { id: 'p2', name: 'plan.pdf', size: 48_061 } } },
+          { attachments: ['p1', 'p2'] },
+        ),
         post('Not sent', ada, { mine: true }, { state: 'failed' }),
         post('@ada, for you', lin, {}, { mentionsMe: true }),
         post('', lin, {}, { deleted: true, deletion: 'moved', moved_to: '3' }),

@@ -14,6 +14,8 @@ struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
   let name: String
   let text: String
   let limit: Int?
+  /// The addresses of the attachments.
+  let pictures: [String]?
   let html: String
   let entities: [Entity]
   let plain: String
@@ -32,7 +34,7 @@ struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
 @Test(arguments: try MarkupCase.all)
 func `a case produces its HTML, entities and plain text`(row: MarkupCase) {
   let document = MarkupDocument(row.text)
-  #expect(document.html == row.html)
+  #expect(document.html(pictures: row.pictures ?? []) == row.html)
   #expect(document.plainText(limit: row.limit ?? .max) == row.plain)
   let entities = document.entities.map {
     MarkupCase.Entity(kind: "\($0.kind)", pos: $0.position, len: $0.length, value: $0.value)
@@ -42,5 +44,5 @@ func `a case produces its HTML, entities and plain text`(row: MarkupCase) {
 
 @Test(arguments: try MarkupCase.all)
 func `the HTML of a case is well-formed and has only listed tags`(row: MarkupCase) throws {
-  try HTMLChecker.check(MarkupDocument(row.text).html)
+  try HTMLChecker.check(MarkupDocument(row.text).html(pictures: row.pictures ?? []))
 }

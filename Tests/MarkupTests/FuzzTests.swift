@@ -16,7 +16,7 @@ private let fragments = [
   "&lt;", "\"", "'", " \"title\")", "\" onclick=\"", "<script>", "<img src=x onerror=y>", "\u{0}", "\u{1}", "\u{7f}",
   "\r",
   "\r\n", "a", "word", " ", "é", "漢", "。", "😀", "\u{202e}", "\u{200d}", "\u{a0}", "\u{2028}", "[ ] ", "[x] ", "\\|",
-  ":",
+  ":", "](attachment:1)", "![a](attachment:2)", "(attachment:",
 ]
 
 @Test
@@ -62,6 +62,7 @@ private func check(_ text: String) throws {
   let document = MarkupDocument(text)
   // A container has at most two elements; a paragraph, a table's four and a link are added.
   let depth = try HTMLChecker.check(document.html)
+  try HTMLChecker.check(document.html(pictures: ["/a\"b", "/b?c&d"]))
   #expect(depth <= 2 * MarkupLimits.containers + MarkupLimits.emphasis + 6)
   let scalars = Array(text.unicodeScalars)
   var end = 0

@@ -71,7 +71,8 @@ struct HTMLChecker {
         throw Fault(description: "<\(tag)> closes \(elements.last ?? "nothing")")
       }
     } else if tag.hasSuffix(" /") {
-      guard Self.void.contains(String(tag.dropLast(2))) else { throw Fault(description: "<\(tag)>") }
+      let isListed = Self.void.contains(String(tag.dropLast(2))) || isPicture(String(tag.dropLast(2)))
+      guard isListed else { throw Fault(description: "<\(tag)>") }
     } else {
       let name = tag.prefix { $0 != " " }
       guard isListed(tag) else { throw Fault(description: "<\(tag)>") }
@@ -95,6 +96,15 @@ struct HTMLChecker {
     let address = parts[0].lowercased()
     return ["http://", "https://", "mailto:"].contains(where: address.hasPrefix)
       && address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }
+  }
+
+  /// An image of this site with a description. Quotes and signs of tags are escaped in it.
+  private func isPicture(_ tag: String) -> Bool {
+    guard
+      let parts = value(of: tag, between: "img src=\"/", and: "\"")?.split(
+        separator: "\"", omittingEmptySubsequences: false)
+    else { return false }
+    return parts.count == 3 && parts[1] == " alt=" && !parts[2].contains("<")
   }
 
   private func value(of tag: String, between start: String, and end: String) -> String? {

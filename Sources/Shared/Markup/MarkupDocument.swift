@@ -23,8 +23,14 @@ public struct MarkupDocument: Sendable {
   }
 
   /// The HTML in the layout of CommonMark's renderer, with only the tags and attributes listed in the README.
-  public var html: String {
-    HTMLWriter.html(of: tree, content: content)
+  public var html: String { html(pictures: []) }
+
+  /// The HTML of a message with attachments.
+  ///
+  /// - Parameter pictures: the addresses of the attachments in their order. `![description](attachment:1)` shows the first; a
+  ///   number without an address is text.
+  public func html(pictures: [String]) -> String {
+    HTMLWriter.html(of: tree, content: content, pictures: pictures)
   }
 
   /// The entities in text order, never nested.

@@ -11,6 +11,8 @@ public enum MarkupLimits {
   public static let address = 2_048
   /// Nested parentheses in a link's destination.
   public static let parentheses = 8
+  /// The highest number of an attachment in `![description](attachment:1)`.
+  public static let attachment = 99
   /// Characters of a name after `@`.
   public static let name = 64
   /// Scalars of a hashtag after `#`.

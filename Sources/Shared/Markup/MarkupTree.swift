@@ -15,13 +15,14 @@ struct Token: Sendable {
   enum Kind: UInt8, Sendable {
     case quote, list, item, paragraph, heading, table, row, cell
     case rule, codeBlock
-    case emphasis, strong, strike, spoiler, link
+    case emphasis, strong, strike, spoiler, link, picture
     case text, character, lineBreak, codeSpan, cellCodeSpan, mention, hashtag
   }
 
   let side: Side
   let kind: Kind
-  /// A heading's level, a list's `ListStyle`, an item's `TaskState`, a row's `RowLocation`, a cell's `Alignment`.
+  /// A heading's level, a list's `ListStyle`, an item's `TaskState`, a row's `RowLocation`, a cell's `Alignment`, the
+  /// number of the attachment of a picture.
   var detail: UInt8 = 0
   var start: UInt32 = 0
   var end: UInt32 = 0

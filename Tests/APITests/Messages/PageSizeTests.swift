@@ -147,9 +147,9 @@ import Testing
 
   @Test func `HTML of a page beyond its bound is left out, and rendered only once`() async throws {
     let renderings = Mutex(0)
-    let renderer = HTMLRenderer { text in
+    let renderer = HTMLRenderer { content in
       renderings.withLock { $0 += 1 }
-      return MarkupDocument(text).html
+      return MarkupDocument(content.text).html
     }
     let views = (1...10).map { number in
       MessageView(

@@ -190,6 +190,37 @@ import Testing
     }
   }
 
+  @Test func `a text places pictures, and the other files follow`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden("Garden", "public").forum
+      let topic = try await village.topic("Roses", in: forum)
+      var files: [String] = []
+      for name in ["rose.png", "bee.png", "hive.png"] {
+        files.append(try #require(try await village.send(Photographs.png(), named: name, by: "grace")["id"]))
+      }
+      files.append(try #require(try await village.send(Array("a list".utf8), named: "list.txt", by: "grace")["id"]))
+      let text =
+        "First ![a \"red\" <rose>](attachment:1) then ![](attachment:3), ![my list](attachment:4) ![no](attachment:5)"
+      let message = try await village.post(
+        text, in: topic, as: "grace", ["attachments": files, "descriptions": ["", "", "Our hive"]])
+      let page = try await village.page("/t/\(topic)")
+      let post = try #require(
+        page.text.components(separatedBy: "id=\"m\(message)\"").last?.components(separatedBy: "<footer").first)
+      let placed = { (file: Int, alt: String) in
+        let picture = "<a href=\"/api/v1/files/\(files[file])/content\"><img src=\"/api/v1/files/\(files[file])/"
+        return post.components(separatedBy: picture).count == 2 && post.contains("alt=\"\(alt)\" width=")
+      }
+      #expect(placed(0, "a &quot;red&quot; &lt;rose&gt;") && placed(2, "Our hive"), "\(post)")
+      #expect(post.contains("content\">my list</a> ![no](attachment:5)"), "\(post)")
+      let list = try #require(post.components(separatedBy: "class=\"files\"").last)
+      #expect(list.contains("bee.png") && list.contains("list.txt") && !list.contains("/files/\(files[0])/"), "\(list)")
+      let html = try await village.page("/t/\(topic)/feed.json")["items.0.content_html"] ?? ""
+      #expect(html.contains("<img src=\"http") && html.contains("alt=\"Our hive\""), "\(html)")
+      let answer = try await village.request(.get, "/messages/\(message)?html=true", as: "grace")
+      #expect(answer["html"]?.contains("<img src=\"/api/v1/files/\(files[2])/content\" alt=\"\" />") == true)
+    }
+  }
+
   @Test func `a poll shows its options with their votes, on pages and in feeds`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in

@@ -11,17 +11,17 @@ const cases = JSON.parse(readFileSync(new URL('../../Contract/markup.json', impo
 
 test('all cases of the server are read', () => assert.ok(cases.length >= 150));
 
-for (const { name, text, limit, html, entities, plain } of cases) {
+for (const { name, text, limit, pictures, html, entities, plain } of cases) {
   test(`markup: ${name}`, () => {
     const markup = parseMarkup(text);
-    assert.equal(writeHTML(markup.children), html);
+    assert.equal(writeHTML(markup.children, pictures), html);
     assert.deepEqual(markup.entities, entities);
     assert.equal(plainText(markup, limit ?? Infinity), plain);
   });
 }
 
 test('hostile texts take linear time', () => {
-  for (const piece of ['*a ', '[a](', '[', '`a``', '||a', '> ', '- ', '<a@', '&#1', 'a@', '![](', '_a*', '|-|\n|', '\\|`']) {
+  for (const piece of ['*a ', '[a](', '[', '`a``', '||a', '> ', '- ', '<a@', '&#1', 'a@', '![](', '![a](attachment:1', '![](attachment:1)', '_a*', '|-|\n|', '\\|`']) {
     // CPU time in microseconds, independent of other load.
     const before = process.cpuUsage();
     parseMarkup(piece.repeat(16_000 / piece.length));
@@ -32,7 +32,7 @@ test('hostile texts take linear time', () => {
 
 test('no text breaks the parser, and text never becomes an element', () => {
   const pieces = ['*', '_', '~~', '||', '`', '[', '](', ')', '<', '>', '!', '#', '@a', 'http://a.b', '\n', '\n\n', '- ', '1. ', '| ', '\t', ' ', '\\',
-    '&amp;', '<script>', 'é', '語', '\u{1f331}', '\ud800', '```', '---', '[x] ', 'javascript:', '"', "'"];
+    '&amp;', '<script>', 'é', '語', '\u{1f331}', '\ud800', '```', '---', '[x] ', 'javascript:', '"', "'", '](attachment:1)'];
   let seed = 7;
   const random = (below) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
   for (let round = 0; round < 3000; round++) {
@@ -52,6 +52,11 @@ test('nodes are built from text only', () => {
     '<p><strong>&lt;b&gt;</strong> <a href="https://example.org" rel="nofollow noopener noreferrer ugc" title="t">a</a> ' +
       '<span class="mention">@ada</span></p><ul><li>one</li><li><input type="checkbox" checked disabled> two</li></ul>',
   );
+});
+
+test('a picture that the app does not build is text', () => {
+  const text = '![a *bed*](attachment:2)';
+  assert.equal(buildNodes(parseMarkup(text).children, { document: new Paper() }).write(), '<p>![a <em>bed</em>](attachment:2)</p>');
 });
 
 test('an app can build some nodes itself', () => {
@@ -96,7 +101,10 @@ const escape = (text) =>
   text.replace(/[&<>"']/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' })[sign])
     .replace(/[\0-\x08\x0b-\x1f\x7f]/g, '\ufffd');
 
-function writeHTML(nodes) {
+/** The description of a picture, which has text alone. */
+const alt = (nodes) => nodes.map((it) => (it.type === 'break' ? ' ' : 'children' in it ? alt(it.children) : it.text)).join('');
+
+function writeHTML(nodes, pictures = []) {
   let out = '';
   const block = (tag) => {
     if (out && !out.endsWith('\n')) out += '\n';
@@ -122,6 +130,12 @@ function writeHTML(nodes) {
       case 'link': {
         const title = node.title === null ? '' : ` title="${escape(node.title)}"`;
         inline(`<a href="${escape(node.href)}"${title} rel="nofollow noopener noreferrer ugc">`, node, '</a>');
+        break;
+      }
+      case 'picture': {
+        const address = pictures[node.number - 1];
+        if (address) out += `<img src="${escape(address)}" alt="${escape(alt(node.children))}" />`;
+        else inline('![', node, `](attachment:${node.number})`);
         break;
       }
       case 'paragraph':

@@ -6,7 +6,7 @@
 // 3. The pieces are written out as nodes of the tree.
 
 import { Delimiters, sideOf } from './delimiters.js';
-import { readTarget, safeAddress } from './links.js';
+import { readAttachment, readTarget, safeAddress } from './links.js';
 import {
   PUNCTUATION, SPACE, WORD, asciiKind, code, decode, encode, endsWord, isBlank, isJoiner, isLetter, kind, limits,
   matches, readReference, scalarAt, scalarBefore, scalarLength, startsWord,
@@ -14,15 +14,16 @@ import {
 
 /**
  * @typedef {object} Piece
- * @property {'text' | 'character' | 'lineBreak' | 'codeSpan' | 'delimiter' | 'linkStart' | 'linkEnd' | 'bareLink'
- *   | 'mention' | 'hashtag' | 'nothing'} kind `nothing` was a link, until one around it closed.
+ * @property {'text' | 'character' | 'lineBreak' | 'codeSpan' | 'delimiter' | 'linkStart' | 'linkEnd' | 'pictureStart' | 'pictureEnd'
+ *   | 'bareLink' | 'mention' | 'hashtag' | 'nothing'} kind `nothing` was a link, until one around it closed.
  * @property {number} start
  * @property {number} end
  * @property {string} [character]
  * @property {number} [run] A delimiter's index in its list.
  * @property {{ href: string, title: string | null }} [link]
  * @property {{ start: number, end: number }} [shown] The visible part of a code span or bare link.
- * @property {number} [close] The piece that ends a link.
+ * @property {number} [number] The number of the attachment that a picture shows.
+ * @property {number} [close] The piece that ends a link or picture.
  */
 /** @typedef {{ piece: number, delimiter: number, isPicture: boolean }} Bracket */
 /** @typedef {import('../markup.js').Node} Node */
@@ -232,7 +233,7 @@ class Scan {
     this.#append({ kind: 'delimiter', start, end, run });
   }
 
-  // `[text](address "title")`. Reference links are not supported.
+  // `[text](address "title")` and `![text](attachment:1)`. Reference links are not supported.
 
   /** @param {boolean} isPicture */
   #bracket(isPicture) {
@@ -253,21 +254,22 @@ class Scan {
     const bracket = this.#popBracket();
     if (!bracket || position + 1 >= this.end || text[position + 1] !== code('(')) return;
     const opening = this.pieces[bracket.piece];
+    const placed = bracket.isPicture ? readAttachment(text, position + 1) : null;
     // A link without visible text is text.
-    if (text.subarray(opening.end, position).every((byte) => asciiKind(byte) === SPACE)) return;
-    const target = readTarget(text, position + 1, this.end);
-    if (!target) return;
+    if (!placed && text.subarray(opening.end, position).every((byte) => asciiKind(byte) === SPACE)) return;
+    const target = placed ?? readTarget(text, position + 1, this.end);
+    if (!target || target.end > this.end) return;
     this.#flush(position);
     this.delimiters.pair(bracket.delimiter);
     while (this.named.length > 0 && this.named[this.named.length - 1] > bracket.piece) {
       this.#unname(/** @type {number} */ (this.named.pop()));
     }
-    opening.kind = 'linkStart';
-    opening.link = target;
+    if ('number' in target) Object.assign(opening, { kind: 'pictureStart', number: target.number });
+    else Object.assign(opening, { kind: 'linkStart', link: target });
     opening.close = this.pieces.length;
     this.named.push(bracket.piece);
     if (!bracket.isPicture) this.closedBelow = this.brackets.length;
-    this.#append({ kind: 'linkEnd', start: position, end: target.end });
+    this.#append({ kind: placed ? 'pictureEnd' : 'linkEnd', start: position, end: target.end });
   }
 
   /** The bracket that a `]` closes, if it may become a link. */
@@ -280,12 +282,12 @@ class Scan {
   }
 
   /**
-   * A link contains no links, and other entities in its text are plain text.
+   * A link contains no links and no pictures, and other entities in its text are plain text.
    * @param {number} number
    */
   #unname(number) {
     const piece = this.pieces[number];
-    if (piece.kind === 'linkStart') {
+    if (piece.close) {
       this.pieces[/** @type {number} */ (piece.close)].kind = 'nothing';
       piece.kind = 'nothing';
     } else if (piece.kind === 'bareLink' && piece.shown) {
@@ -521,7 +523,11 @@ class Scan {
           enter({ type: 'link', href: '', title: null, ...piece.link, children: [] });
           name('link', piece, this.pieces[piece.close ?? 0].end);
           break;
+        case 'pictureStart':
+          enter({ type: 'picture', number: piece.number ?? 0, children: [] });
+          break;
         case 'linkEnd':
+        case 'pictureEnd':
           around.pop();
           break;
         case 'bareLink':

@@ -1,4 +1,4 @@
-// Safe addresses, and the parentheses of a link.
+// Safe addresses, and the parentheses of a link or picture.
 
 import {
   WORD, PUNCTUATION, asciiKind, code, decode, encode, isDigit, kind, limits, matches, readReference, scalarAt,
@@ -79,6 +79,18 @@ export function readTarget(text, parenthesis, end) {
   if (position >= end || text[position] !== code(')')) return null;
   const href = safeAddress(unescape(text, destination.start, destination.end));
   return href === null ? null : { href, title, end: position + 1 };
+}
+
+/**
+ * Reads `(attachment:1)`: the number, and the end.
+ * @param {Uint8Array} text @param {number} parenthesis
+ */
+export function readAttachment(text, parenthesis) {
+  const start = parenthesis + '(attachment:'.length;
+  let end = start;
+  while (end < start + 2 && isDigit(text[end])) end++;
+  if (end === start || text[start] === code('0') || text[end] !== code(')') || !matches(text, '(attachment:', parenthesis)) return null;
+  return { number: Number(decode(text, start, end)), end: end + 1 };
 }
 
 /** @param {Uint8Array} text @param {number} position @param {number} end */

@@ -9,6 +9,7 @@ export const limits = {
   backticks: 32,
   address: 2048,
   parentheses: 8,
+  attachment: 99,
   name: 64,
   hashtag: 64,
   language: 32,

@@ -198,8 +198,7 @@ extension PageContext {
     let words = site.files.languages.fallbackWords
     return Feed.Entry(
       title: title, path: path, message: view.message,
-      html: (view.html ?? "") + (content.poll?.list(at: list.time, words) ?? "")
-        + list.pictures(of: content, site.url),
+      html: list.html(of: view, content, site.url) + (content.poll?.list(at: list.time, words) ?? ""),
       author: words.name(of: author), authorPage: author?.page)
   }
 

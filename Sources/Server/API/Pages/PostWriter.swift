@@ -40,23 +40,86 @@ struct PostList: Sendable {
     return (PageAddress.file(file), width, height)
   }
 
-  /// The pictures of a message, for a feed.
+  /// The text and the pictures of a message, for a feed.
   ///
   /// - Parameter url: the absolute address of a path.
-  func pictures(of content: Message.Content, _ url: (String) -> String) -> String {
+  func html(of view: MessageView, _ content: Message.Content, _ url: (String) -> String) -> String {
     var html = TagWriter()
-    for file in content.attachments.compactMap({ files[$0] }) {
+    let placed = writeText(of: view, content, url, to: &html)
+    for file in content.attachments.compactMap({ files[$0] }) where !placed.contains(file.id) {
       guard let picture = picture(of: file) else { continue }
-      html.tag("p") { html in
-        html.void(
-          "img",
-          [
-            "src": url(picture.path), "alt": content.description(of: file.id) ?? file.name,
-            "width": String(picture.width), "height": String(picture.height),
-          ])
-      }
+      html.tag("p") { writeImage(picture, content.description(of: file.id) ?? file.name, url, to: &$0) }
     }
     return String(decoding: html.bytes, as: UTF8.self)
+  }
+
+  /// Writes the text. Pictures that it places get their previews, sizes and links; another file gets a link. Returns the placed
+  /// pictures.
+  func writeText(
+    of view: MessageView, _ content: Message.Content, _ url: (String) -> String = { $0 }, to html: inout TagWriter
+  ) -> Set<ID<File>> {
+    var placed: Set<ID<File>> = []
+    var rest = Array((view.html ?? "").utf8)[...]
+    guard !content.attachments.isEmpty else {
+      html.trusted(rest)
+      return placed
+    }
+    while let image = PlacedImage(firstIn: rest) {
+      html.trusted(rest[..<image.start])
+      rest = rest[image.end...]
+      guard
+        let file = content.attachments.first(where: { File.address(of: $0) == image.address }).flatMap({ files[$0] })
+      else {
+        html.text(image.description)
+        continue
+      }
+      let words = image.description.isEmpty ? content.description(of: file.id) ?? file.name : image.description
+      html.tag("a", ["href": url(file.address)]) { html in
+        guard let picture = picture(of: file) else { return html.text(words) }
+        writeImage(picture, words, url, to: &html)
+        placed.insert(file.id)
+      }
+    }
+    html.trusted(rest)
+    return placed
+  }
+
+  func writeImage(
+    _ picture: (path: String, width: Int, height: Int), _ description: String, _ url: (String) -> String = { $0 },
+    to html: inout TagWriter
+  ) {
+    html.void(
+      "img",
+      [
+        "src": url(picture.path), "alt": description, "width": String(picture.width), "height": String(picture.height),
+        "loading": "lazy",
+      ])
+  }
+}
+
+/// An image in the HTML of a text. The renderer writes no others, and escapes the text of users.
+private struct PlacedImage {
+  let start: Int
+  let end: Int
+  let address: String
+  let description: String
+
+  private static let open = Array("<img src=\"".utf8)
+  private static let alt = Array("\" alt=\"".utf8)
+  private static let close = Array("\" />".utf8)
+
+  init?(firstIn html: ArraySlice<UInt8>) {
+    guard let open = html.firstRange(of: Self.open), let alt = html[open.upperBound...].firstRange(of: Self.alt),
+      let close = html[alt.upperBound...].firstRange(of: Self.close)
+    else { return nil }
+    start = open.lowerBound
+    end = close.upperBound
+    address = String(decoding: html[open.upperBound..<alt.lowerBound], as: UTF8.self)
+    var text = String(decoding: html[alt.upperBound..<close.lowerBound], as: UTF8.self)
+    for (reference, sign) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {
+      text = text.replacing(reference, with: sign)
+    }
+    description = text
   }
 }
 
@@ -100,9 +163,10 @@ struct PostWriter {
           if message.id == solution { html.mark(html.words[.solution], isGood: true) }
         }
         if let replyTo = message.replyTo { writeReplyLink(to: replyTo, &html) }
-        html.tag("div", ["class": "rich", "dir": "auto"]) { $0.trusted(view.html ?? "") }
+        var placed: Set<ID<File>> = []
+        html.tag("div", ["class": "rich", "dir": "auto"]) { placed = list.writeText(of: view, content, to: &$0) }
         if let poll = content.poll { poll.write(to: &html, at: list.time) }
-        writeFiles(of: content, to: &html)
+        writeFiles(of: content, without: placed, to: &html)
         writeFoot(message, content, to: &html)
       }
     }
@@ -160,21 +224,15 @@ struct PostWriter {
     }
   }
 
-  private func writeFiles(of content: Message.Content, to html: inout TagWriter) {
-    let files = content.attachments.compactMap { list.files[$0] }
+  private func writeFiles(of content: Message.Content, without placed: Set<ID<File>>, to html: inout TagWriter) {
+    let files = content.attachments.compactMap { list.files[$0] }.filter { !placed.contains($0.id) }
     guard !files.isEmpty else { return }
     html.tag("ul", ["class": "files"]) { html in
       for file in files {
         html.tag("li") { html in
           html.tag("a", ["href": PageAddress.file(file)]) { html in
             if let picture = list.picture(of: file) {
-              html.void(
-                "img",
-                [
-                  "src": picture.path, "alt": content.description(of: file.id) ?? file.name,
-                  "width": String(picture.width),
-                  "height": String(picture.height), "loading": "lazy",
-                ])
+              list.writeImage(picture, content.description(of: file.id) ?? file.name, to: &html)
             } else {
               html.tag("bdi", [:], file.name)
               html.text(" (\(html.words.size(file.size)))")

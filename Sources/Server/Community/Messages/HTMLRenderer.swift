@@ -8,14 +8,14 @@ import Synchronization
 final class HTMLRenderer: Sendable {
   private let queue = TurnQueue([SerialQueue("parley.rendering")])
   private let cache = Mutex(HTMLCache())
-  private let html: @Sendable (String) -> String
+  private let html: @Sendable (Message.Content) -> String
 
   /// Texts up to this total size are rendered at once.
   private static let maxInlineBytes = 8_192
   /// The size of the texts of one page that get HTML. HTML can be ten times as large as its text.
   static let maxPageBytes = 131_072
 
-  init(html: @escaping @Sendable (String) -> String = { MarkupDocument($0).html }) { self.html = html }
+  init(html: @escaping @Sendable (Message.Content) -> String = { $0.html }) { self.html = html }
 
   /// Returns the views with the HTML of their texts. Those beyond `maxPageBytes` get none.
   func addHTML(to views: [MessageView], for turn: Turn) async throws(Refusal) -> [MessageView] {
@@ -29,7 +29,7 @@ final class HTMLRenderer: Sendable {
       missing.append(index)
     }
     guard size > Self.maxInlineBytes else {
-      for index in missing { views[index].html = views[index].message.content.map { html($0.text) } }
+      for index in missing { views[index].html = views[index].message.content.map(html) }
       return views
     }
     let keys = views.map { HTMLCache.Key($0.message) }
@@ -40,11 +40,11 @@ final class HTMLRenderer: Sendable {
       }
     }
     guard !missing.isEmpty else { return views }
-    let texts = missing.map { views[$0].message.content?.text ?? "" }
+    let contents = missing.compactMap { views[$0].message.content }
     let rendered = try await run(for: turn) { [html] in
       var rendered: [String] = []
       // The loop ends early if the client disconnects.
-      for text in texts where !Task.isCancelled { rendered.append(html(text)) }
+      for content in contents where !Task.isCancelled { rendered.append(html(content)) }
       return rendered
     }
     for (index, html) in zip(missing, rendered) { views[index].html = html }
@@ -62,6 +62,11 @@ final class HTMLRenderer: Sendable {
     defer { queue.putBack(thread, of: turn) }
     return await thread.run(work)
   }
+}
+
+extension Message.Content {
+  /// The text as HTML. Pictures that it places have the addresses of the attachments.
+  fileprivate var html: String { MarkupDocument(text).html(pictures: attachments.map(File.address)) }
 }
 
 extension Community {

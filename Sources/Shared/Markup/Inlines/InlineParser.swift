@@ -16,16 +16,16 @@ struct InlineParser {
   struct Piece {
     enum Kind {
       case text, character, lineBreak, codeSpan, delimiter, bracket
-      case linkStart, linkEnd, bareLink, mention, hashtag
-      /// A former link, removed when a link around it closed.
+      case linkStart, linkEnd, pictureStart, pictureEnd, bareLink, mention, hashtag
+      /// A former link or picture, removed when a link around it closed.
       case nothing
     }
     var kind: Kind
     let start: Int
     var end: Int
-    /// A character's scalar, a delimiter's index in its list, or a link's index.
+    /// A character's scalar, a delimiter's index in its list, a link's index, or the number of an attachment.
     var number = 0
-    /// The displayed range of a bare link, or the piece that ends a link.
+    /// The displayed range of a bare link, or the piece that ends a link or picture.
     var inner = 0..<0
   }
 

@@ -7,9 +7,15 @@ struct HTMLWriter {
   private var isTight: [Bool] = []
   private var isInHead = false
   private var hasBody = false
+  /// The addresses of the attachments.
+  private let pictures: [String]
+  /// Whether the writer is in an `alt` attribute, which has text alone.
+  private var isInPicture = false
 
-  static func html(of tree: MarkupTree, content: [UInt8]) -> String {
-    var writer = HTMLWriter()
+  private init(pictures: [String]) { self.pictures = pictures }
+
+  static func html(of tree: MarkupTree, content: [UInt8], pictures: [String]) -> String {
+    var writer = HTMLWriter(pictures: pictures)
     writer.out.reserveCapacity(content.count + content.count / 4 + 32)
     for token in tree.tokens {
       switch token.side {
@@ -38,10 +44,11 @@ struct HTMLWriter {
       block("<table>\n")
     case .row: enterRow(token)
     case .cell: enterCell(token)
-    case .emphasis: append("<em>")
-    case .strong: append("<strong>")
-    case .strike: append("<del>")
-    case .spoiler: append("<span class=\"spoiler\">")
+    case .emphasis: mark("<em>")
+    case .strong: mark("<strong>")
+    case .strike: mark("<del>")
+    case .spoiler: mark("<span class=\"spoiler\">")
+    case .picture: enterPicture(Int(token.detail))
     case .link: enterLink(tree.links[Int(token.number)], tree.strings)
     case .rule, .codeBlock, .text, .character, .lineBreak, .codeSpan, .cellCodeSpan, .mention, .hashtag: break
     }
@@ -64,10 +71,11 @@ struct HTMLWriter {
     case .table: append(hasBody ? "</tbody>\n</table>\n" : "</table>\n")
     case .row: append(token.detail == RowLocation.head ? "</tr>\n</thead>\n" : "</tr>\n")
     case .cell: append(isInHead ? "</th>\n" : "</td>\n")
-    case .emphasis: append("</em>")
-    case .strong: append("</strong>")
-    case .strike: append("</del>")
-    case .spoiler: append("</span>")
+    case .emphasis: mark("</em>")
+    case .strong: mark("</strong>")
+    case .strike: mark("</del>")
+    case .spoiler: mark("</span>")
+    case .picture: leavePicture(Int(token.detail))
     case .link: append("</a>")
     case .rule, .codeBlock, .text, .character, .lineBreak, .codeSpan, .cellCodeSpan, .mention, .hashtag: break
     }
@@ -78,13 +86,14 @@ struct HTMLWriter {
     case .text: append(escaped: content[token.range])
     case .character:
       append(escaped: UTF8.encode(Unicode.Scalar(token.number) ?? "\u{fffd}").map(Array.init)?[...] ?? [])
-    case .lineBreak: append("<br />\n")
+    case .lineBreak: append(isInPicture ? " " : "<br />\n")
     case .codeSpan, .cellCodeSpan: codeSpan(content[token.range], isCell: token.kind == .cellCodeSpan)
     case .codeBlock: codeBlock(content[token.range], language: Int(token.number))
     case .rule: block("<hr />\n")
     case .mention: named("<span class=\"mention\">", content[token.range])
     case .hashtag: named("<span class=\"hashtag\">", content[token.range])
-    case .quote, .list, .item, .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .spoiler, .link:
+    case .quote, .list, .item, .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .spoiler, .link,
+      .picture:
       break
     }
   }
@@ -143,10 +152,28 @@ extension HTMLWriter {
     append("\" rel=\"nofollow noopener noreferrer ugc\">")
   }
 
+  private mutating func enterPicture(_ number: Int) {
+    guard number <= pictures.count else { return append("![") }
+    append("<img src=\"")
+    append(escaped: Array(pictures[number - 1].utf8)[...])
+    append("\" alt=\"")
+    isInPicture = true
+  }
+
+  private mutating func leavePicture(_ number: Int) {
+    append(isInPicture ? "\" />" : "](attachment:\(number))")
+    isInPicture = false
+  }
+
+  /// A tag around inlines.
+  private mutating func mark(_ tag: String) {
+    if !isInPicture { append(tag) }
+  }
+
   private mutating func codeSpan(_ code: ArraySlice<UInt8>, isCell: Bool) {
-    append("<code>")
+    mark("<code>")
     append(escaped: CodeSpan.shown(code, isCell: isCell))
-    append("</code>")
+    mark("</code>")
   }
 
   private mutating func codeBlock(_ text: ArraySlice<UInt8>, language: Int) {

@@ -13,6 +13,8 @@ extension InlineParser {
         tree.tokens.append(.enter(.link, number: piece.number))
         appendEntity(.link, piece.start..<pieces[piece.inner.lowerBound].end, tree.links[piece.number].address, &tree)
       case .linkEnd: tree.tokens.append(.leave(.link))
+      case .pictureStart: tree.tokens.append(.enter(.picture, detail: UInt8(piece.number)))
+      case .pictureEnd: tree.tokens.append(.leave(.picture, detail: UInt8(piece.number)))
       case .bareLink:
         tree.tokens.append(.enter(.link, number: piece.number))
         tree.tokens.append(.leaf(.text, piece.inner))

@@ -41,7 +41,7 @@ struct PlainTextWriter {
     case .spoiler:
       if spoilers == 0 { append("[…]") }
       spoilers += 1
-    case .table, .emphasis, .strong, .strike, .link: break
+    case .table, .emphasis, .strong, .strike, .link, .picture: break
     case .rule, .codeBlock, .text, .character, .lineBreak, .codeSpan, .cellCodeSpan, .mention, .hashtag: break
     }
   }
@@ -51,7 +51,7 @@ struct PlainTextWriter {
     case .quote, .item: prefixes.removeLast()
     case .list: lists.removeLast()
     case .spoiler: spoilers -= 1
-    case .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .link: break
+    case .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .link, .picture: break
     case .rule, .codeBlock, .text, .character, .lineBreak, .codeSpan, .cellCodeSpan, .mention, .hashtag: break
     }
   }
@@ -68,7 +68,8 @@ struct PlainTextWriter {
         append(line)
       }
     case .rule: break
-    case .quote, .list, .item, .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .spoiler, .link:
+    case .quote, .list, .item, .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .spoiler, .link,
+      .picture:
       break
     }
   }

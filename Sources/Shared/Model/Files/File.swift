@@ -33,7 +33,9 @@ public struct File: Sendable, Hashable {
   }
 
   /// URL path of the content.
-  public var address: String { "/api/v1/files/\(id)/content" }
+  public var address: String { Self.address(of: id) }
+
+  public static func address(of id: ID<File>) -> String { "/api/v1/files/\(id)/content" }
 }
 
 extension File: Record {

@@ -32,6 +32,21 @@ export function pictureGrid(pictures) {
   );
 }
 
+/**
+ * For the text of a message: returns the picture that it places, or a link to another file.
+ * @param {object[]} files @param {Set<object>} placed receives the pictures
+ */
+export function placing(files, placed) {
+  return (number, description) => {
+    const file = files[number - 1];
+    if (!file) return null;
+    const words = description || file.description;
+    if (!isShown(file)) return el('a', { href: content(file), download: file.name }, words || file.name);
+    placed.add(file);
+    return picture({ ...file, description: words }, {});
+  };
+}
+
 function picture(file, props, more) {
   const { width, height } = file.preview ?? file;
   const link = el(

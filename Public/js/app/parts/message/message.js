@@ -12,7 +12,7 @@ import { clock, moment, time } from '../../core/text/times.js';
 import { attachment } from '../media/attachment.js';
 import { avatar } from '../user/avatar.js';
 import { iconButton } from '../forms/button.js';
-import { fileCard, isShown, pictureGrid } from '../media/pictures.js';
+import { fileCard, isShown, pictureGrid, placing } from '../media/pictures.js';
 import { embedsOf, linkPreview } from './preview.js';
 import { reactions } from './reaction.js';
 import { solution } from './solution.js';
@@ -82,9 +82,7 @@ function bubble(message, view) {
     'div.bubble',
     { class: isEmoji ? 'is-emoji' : '' },
     quoteLine(view.quote, message.reply_to),
-    message.text && rich(message.text, message.entities),
-    partsOf(message, view),
-    extras(message, view),
+    content(message, view),
     el(
       'span.bubble-foot',
       null,
@@ -125,9 +123,7 @@ function post(message, view) {
         view.solves && el('span.post-solves', null, icon('check'), say('topic.answer')),
       ),
       quoteLine(view.quote, message.reply_to),
-      message.text && rich(message.text, message.entities),
-      partsOf(message, view),
-      extras(message, view),
+      content(message, view),
       reactions(message.actions, (emoji, on) => act?.('react', { emoji, on }), act && ((detail) => act('reactors', detail))),
       fault(message, act),
       view.solution && solution(view.solution),
@@ -221,11 +217,18 @@ function partsOf(message, { act, mine, mayModerate }) {
   return placeholder;
 }
 
-function extras(message, { files, act }) {
+/** The text with its pictures, the poll, the other files. */
+function content(message, view) {
+  const { files } = view;
+  const attached = (message.attachments ?? []).map((id, at) => ({ ...(files?.[id] ?? { id, name: say('file.one') }), description: message.descriptions?.[at] }));
+  const placed = new Set();
+  const text = message.text && rich(message.text, placing(attached, placed));
+  return [text, partsOf(message, view), extras(message, view, attached.filter((it) => !placed.has(it)))];
+}
+
+function extras(message, { act, files }, attached) {
   const embeds = embedsOf(message);
-  const shown = (message.attachments ?? [])
-    .map((id, at) => ({ ...(files?.[id] ?? { id, name: say('file.one') }), description: message.descriptions?.[at] }))
-    .filter(({ id }) => !embeds.some(({ file }) => file === id));
+  const shown = attached.filter(({ id }) => !embeds.some(({ file }) => file === id));
   const pictures = shown.filter(isShown);
   const others = shown.filter((it) => !pictures.includes(it));
   return [
@@ -270,7 +273,7 @@ function systemLine(message) {
   return el(
     'article.system-line',
     { tabindex: '0', aria: { label: say('system.label') }, data: { id: message.id, seq: message.seq } },
-    rich(message.text ?? '', message.entities),
+    rich(message.text),
     message.topic && el('a', { href: `/t/${message.topic}` }, say('system.toTopic')),
   );
 }

@@ -1,7 +1,8 @@
 // Renders Markdown as elements. The library parses it; the app draws mentions, hashtags, links and code itself.
 
 import { groupNamed } from '../../core/groups.js';
-import { buildNodes, parseMarkup } from '../../../parley/markup.js';
+import { parseMarkup } from '../../../parley/markup.js';
+import { buildNodes } from '../../../parley/markup/nodes.js';
 import { withEmoji } from '../../core/emoji/custom.js';
 import { el } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
@@ -16,8 +17,10 @@ export function isEmojiAlone(text) {
   return !!text && text.length < 64 && EMOJI.test(text) && EMOJI_ALONE.test(text);
 }
 
-export function rich(text) {
-  return el('div.rich', { dir: 'auto' }, buildNodes(parseMarkup(String(text ?? '')).children, { make }));
+/** @param {(number: number, description: string) => Node | null} [place] returns the attachment that the text places, if there is one */
+export function rich(text, place) {
+  const made = (node, children) => (node.type === 'picture' ? place?.(node.number, children.textContent) : make(node, children));
+  return el('div.rich', { dir: 'auto' }, buildNodes(parseMarkup(String(text ?? '')).children, { make: made }));
 }
 
 function make(node, children) {

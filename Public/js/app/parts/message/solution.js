@@ -6,10 +6,11 @@ import { rich } from './rich.js';
 /** The answer of a topic, repeated under the first post. Files and polls stand at the answer. */
 export function solution({ message, author }) {
   const words = say('topic.answerBy', { name: displayName(author) });
+  const place = (_, description) => el('a', { href: `/m/${message.id}` }, description || say('file.one'));
   return el(
     'section.post-solution',
     { aria: { label: words } },
     el('p', null, el('a', { href: `/m/${message.id}` }, icon('check'), words)),
-    message.text ? rich(message.text, message.entities) : el('p.second', null, say('message.noText')),
+    message.text ? rich(message.text, place) : el('p.second', null, say('message.noText')),
   );
 }

@@ -37,7 +37,7 @@ export function userCard(user, { actions = [], presence } = {}) {
       el('p', null, groupsOf(user).map(groupBadge)),
       statusOf(user),
       user.created_at && el('p.mark', null, say('user.since', { at: moment(new Date(user.created_at)) })),
-      user.bio && el('div.user-bio', null, rich(user.bio, user.bio_entities)),
+      user.bio && el('div.user-bio', null, rich(user.bio)),
     ),
     actions.length ? el('div.user-actions', null, actions) : null,
   );
