@@ -11,7 +11,7 @@ import { similarTopics } from '../forum/similartopics.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer/composer.js';
 import { field } from '../parts/forms/field.js';
-import { pictureGrid } from '../parts/media/pictures.js';
+import { pictureGrid, placing } from '../parts/media/pictures.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { findUsers } from '../state/users.js';
@@ -23,19 +23,18 @@ const PAUSE = 150;
 
 export function newTopic(shell, forum) {
   const { site } = shell;
-  const key = `new-topic-${forum.id}`;
-  const titleKey = `${key}-title`;
+  const [key, keyOfTitle] = [`new-topic-${forum.id}`, `new-topic-${forum.id}-title`];
   const others = similarTopics(site, forum);
   const preview = topicPreview();
   const { saved, keep } = draftState(site);
   const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const title = field(say('topic.title'), {
-    value: draftOf(site, titleKey)?.text,
+    value: draftOf(site, keyOfTitle)?.text,
     required: true,
     limit: site.server.limits.title_scalars,
     on: {
       input: () => {
-        keep(titleKey, title.input.value);
+        keep(keyOfTitle, title.input.value);
         others.for(title.input.value);
       },
       keydown: (event) => {
@@ -49,6 +48,8 @@ export function newTopic(shell, forum) {
   const text = composer({
     enterSends: false,
     toolbar: true,
+    places: true,
+    place: preview.place,
     rows: 8,
     placeholder: say('topic.text'),
     draft: draftOf(site, key),
@@ -64,7 +65,7 @@ export function newTopic(shell, forum) {
     mentionsRoom: isMember(site, forum, forum.room_mention),
     tags: (start) => findTags(site, start),
     verb: say('topic.begin'),
-    send: (draft) => post(shell, forum, { title, text, fault, titleKey, draft }),
+    send: (draft) => post(shell, forum, { title, text, fault, draft }),
   });
   const endSubject = watchSubject(shell, 'forums', forum.id);
   text.input.addEventListener('input', () => preview.soon(text.input));
@@ -100,34 +101,45 @@ export function newTopic(shell, forum) {
   };
 }
 
-/** The text and the pictures as the post will show them. */
+/** The text and the pictures as the post will show them. `place` returns a picture for the text. */
 function topicPreview() {
   const node = el('section.topic-preview.rich', { aria: { label: say('composer.preview') } });
-  let pictures = [];
+  let attached = [];
   let timer;
-  const addresses = new Map();
-  const addressOf = (file) => {
-    if (!addresses.has(file)) addresses.set(file, URL.createObjectURL(file));
-    return addresses.get(file);
+  /** The address of each file, and the size of its picture once it was shown. */
+  const known = new Map();
+  const shown = (file) => {
+    if (!known.has(file)) known.set(file, { href: URL.createObjectURL(file) });
+    const { href, ...size } = known.get(file);
+    return { id: '', name: file.name, description: file.description, picture: href, href, ...size };
   };
-  const shown = (file) => ({ id: '', name: file.name, description: file.description, picture: addressOf(file), href: addressOf(file) });
+  /** Pictures take their own shape. @param {{ target: HTMLImageElement }} event */
+  const resize = ({ target }) => {
+    const { naturalWidth: width, naturalHeight: height, src } = target;
+    for (const it of known.values()) if (it.href === src) Object.assign(it, { width, height });
+    Object.assign(target, { className: '', width, height });
+  };
+  node.addEventListener('load', (event) => resize(event), true);
   return {
     node,
     /** Without files the pictures stay. @param {string} words @param {File[]} [files] */
     show(words, files) {
-      if (files) pictures = files.filter((it) => it.type.startsWith('image/'));
-      const grid = pictureGrid(pictures.map(shown));
+      if (files) attached = files.map((it) => (it.type.startsWith('image/') ? shown(it) : { ...shown(it), picture: null }));
+      const placed = new Set();
+      const text = words.trim() && rich(words, placing(attached, placed));
+      const grid = pictureGrid(attached.filter((it) => it.picture && !placed.has(it)));
       // They lead nowhere.
-      if (grid) grid.inert = true;
-      refill(node, words.trim() ? rich(words) : !grid && el('p.second', null, say('composer.nothing')), grid);
+      for (const it of [grid, ...(text ? text.querySelectorAll('a.picture') : [])]) if (it) it.inert = true;
+      refill(node, text || (!grid && el('p.second', null, say('composer.nothing'))), grid);
     },
+    place: (number, description) => placing(attached, new Set())(number, description),
     soon(input) {
       clearTimeout(timer);
       timer = setTimeout(() => this.show(input.value), PAUSE);
     },
     close() {
       clearTimeout(timer);
-      for (const it of addresses.values()) URL.revokeObjectURL(it);
+      for (const it of known.values()) URL.revokeObjectURL(it.href);
     },
   };
 }
@@ -146,7 +158,7 @@ function draftState(site) {
 }
 
 /** Sends the files, then the topic. A refusal leaves all of it in the fields. */
-async function post(shell, forum, { title, text, fault, titleKey, draft }) {
+async function post(shell, forum, { title, text, fault, draft }) {
   const { site } = shell;
   const restore = () => {
     text.input.value = draft.text;
@@ -173,11 +185,11 @@ async function post(shell, forum, { title, text, fault, titleKey, draft }) {
       site.parley?.renew(`forum:${forum.id}`);
     }
     const topic = await calls.createTopic({ id: forum.id, body });
-    keepDraft(site, titleKey, '');
+    keepDraft(site, `new-topic-${forum.id}-title`, '');
     return go(topicAddress(topic), { replace: true });
   } catch (error) {
     if (error.code === 'held_for_review') {
-      keepDraft(site, titleKey, '');
+      keepDraft(site, `new-topic-${forum.id}-title`, '');
       toast(sayProblem(error));
       return go(forumAddress(forum), { replace: true });
     }

@@ -160,13 +160,16 @@ export class MessageActions {
   }
 
   async describe(message) {
-    const { askDescriptions } = await import('../../parts/composer/describe.js');
-    const files = message.attachments.map((id, at) => ({ ...this.site.file(id), description: message.descriptions?.[at] ?? '' }));
+    const [{ askDescriptions }, { placedDescriptions, withDescription }] = await Promise.all([import('../../parts/composer/describe.js'), import('../../core/text/placing.js')]);
+    const placed = placedDescriptions(message.text ?? '');
+    const files = message.attachments.map((id, at) => ({ ...this.site.file(id), description: placed.get(at + 1) ?? message.descriptions?.[at] ?? '' }));
     const pictures = files.filter((it) => it.kind === 'image');
     const found = await askDescriptions(pictures.map((it) => ({ ...it, picture: it.preview?.url })));
     if (!found) return;
     const descriptions = files.map((it) => found[pictures.indexOf(it)] ?? it.description);
-    await this.stream.edit(message, { descriptions });
+    // The description in the text is the one that is shown.
+    const text = [...placed].reduce((all, [number]) => (descriptions[number - 1] === undefined ? all : withDescription(all, number, descriptions[number - 1])), message.text);
+    await this.stream.edit(message, text === message.text ? { descriptions } : { text, descriptions });
   }
 
   async delete(message) {

@@ -28,12 +28,12 @@ const SHOWN_REST = 500;
  * @param {number} [options.filesUpTo] the maximum file size; without it files are refused
  * @param {() => void} [options.share] asks for a link to share
  * @param {boolean} [options.polls] whether a message may have a poll
- * @param {number} [options.rows] initial number of lines
- * @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
+ * @param {number} [options.rows] initial number of lines @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
  * @param {(start: string) => Promise<object[]>} [options.commands] completions of commands that start with it
  * @param {string} [options.label] accessible name of the text; the placeholder by default
  * @param {string} [options.verb] label of the send button
- * @param {boolean} [options.toolbar] whether a toolbar for Markdown stands below the text
+ * @param {(number: number, description: string) => Node | null} [options.place] returns a placed picture, for the preview
+ * @param {boolean} [options.toolbar] whether a toolbar for Markdown stands below the text @param {boolean} [options.places] whether chosen pictures are put into the text
  */
 export function composer(options) {
   return new Composer(options).node;
@@ -79,7 +79,7 @@ class Composer {
       change: () => this.changed(false),
       keep: () => this.changed(true, true),
       remove: () => input.focus(),
-    });
+    }, options.places && input);
     this.words = completionSlot(input, options, changed);
     this.reference = referenceBar(() => {
       this.leaveReference();
@@ -172,7 +172,7 @@ class Composer {
     const cannotSend = (!text.trim() && !files.all.length) || rest < 0 || files.hasFault || this.poll.isLoading;
     this.buttons.send.disabled = cannotSend;
     this.node.classList.toggle('has-text', !cannotSend);
-    if (!preview.hidden) refill(preview, rich(text || say('composer.nothing')));
+    if (!preview.hidden) refill(preview, rich(text || say('composer.nothing'), options.place));
     if (isStored && !this.reference.editing) options.keep?.(text, this.reference.replyTo, this.poll.value, this.filesToKeep(hasFiles));
   }
 

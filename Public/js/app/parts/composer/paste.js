@@ -13,7 +13,7 @@ export function listenForPastes(input, files) {
     // Read before the event ends.
     const [text, pasted] = [data.getData('text/plain'), [...data.files]];
     const found = await import('../../core/text/fromhtml.js').then((it) => it.markdownOf(html)).catch(() => null);
-    if (!found && pasted[0] && files.maxBytes) return files.add(pasted);
+    if (!found && pasted[0] && files.maxBytes) return files.add(pasted, null, true);
     input.focus();
     // Unlike setRangeText, it can be undone.
     document.execCommand('insertText', false, found ?? text);
