@@ -1,5 +1,7 @@
 """The list of drafts: messages and topics that were begun on this device."""
 
+import re
+
 from playwright.sync_api import expect
 from test_flows import ROWS, Village
 
@@ -67,6 +69,52 @@ class Drafts(Village):
         here.press("End")
         first.wait_for_timeout(300)
         expect(here).to_have_value("Own words")
+
+    def test_a_new_topic_moves_to_another_forum(self):
+        for title in ("Sheds", "Ponds"):
+            self.call("POST", "/forums", {"title": title, "visibility": "members"}, self.tokens["ada"])
+        locked = self.call("POST", "/forums", {"title": "Rules only", "visibility": "members"}, self.tokens["ada"])
+        self.call("PATCH", f"/forums/{locked['id']}", {"start_topics": "moderators"}, self.tokens["ada"])
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("lin", size)
+                self.go(page, f"/f/{self.garden['id']}/new")
+                title, text = page.get_by_label("Title"), page.get_by_role("textbox", name="Write your post")
+                expect(title).to_be_focused()
+                forum = page.get_by_label("Forum", exact=True)
+                expect(forum.locator("option:checked")).to_have_text("Garden")
+                self.assertNotIn("Rules only", forum.locator("option").all_text_contents())
+                title.fill("Where does it stand?")
+                text.fill("The frog")
+                page.locator("input[type=file]").set_input_files({"name": "frog.txt", "mimeType": "text/plain", "buffer": b"green"})
+                expect(page.get_by_text("Draft saved on this device")).to_be_visible()
+                forum.select_option("Ponds")
+                expect(page).to_have_url(re.compile(r"-ponds/new$"))
+                expect(title).to_have_value("Where does it stand?")
+                expect(text).to_have_value("The frog")
+                expect(page.locator(".composer-files")).to_contain_text("frog.txt")
+                self.photograph(page, f"topic-forum-{size}")
+                self.assert_accessible(page, f"forum of a new topic {size}")
+                self.assert_fits(page, f"forum of a new topic {size}")
+                # Nothing is left behind; another draft is not replaced without a question.
+                self.go(page, f"/f/{self.garden['id']}/new")
+                expect(title).to_have_value("")
+                title.fill("Another one")
+                expect(page.get_by_text("Draft saved on this device")).to_be_visible()
+                forum.select_option("Ponds")
+                page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+                expect(forum.locator("option:checked")).to_have_text("Garden")
+                expect(title).to_have_value("Another one")
+                forum.select_option("Ponds")
+                page.get_by_role("dialog").get_by_role("button", name="Replace draft").click()
+                expect(page).to_have_url(re.compile(r"-ponds/new$"))
+                expect(title).to_have_value("Another one")
+                expect(text).to_have_value("")
+                text.fill("Where?")
+                page.get_by_role("button", name="Post topic").click()
+                expect(page.get_by_role("heading", name="Another one").first).to_be_visible()
+                expect(page.get_by_text("Ponds").filter(visible=True).first).to_be_visible()
+                page.context.close()
 
     def test_an_update_waits_while_a_message_is_written(self):
         page = self.signed_in("lin")

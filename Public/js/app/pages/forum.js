@@ -27,7 +27,10 @@ export async function open(shell, { id, tab, query }, restore) {
     const conversation = await site.conversation(forum.room_id);
     return conversationPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, 'room', presenceLine(site, conversation)), restore });
   }
-  if (chosen === 'new') return (await import('./newtopic.js')).newTopic(shell, forum);
+  if (chosen === 'new') {
+    const [page] = await Promise.all([import('./newtopic.js'), loadMoreText()]);
+    return page.newTopic(shell, forum);
+  }
   if (chosen === 'about') return (await import('../forum/about.js')).about(shell, forum);
   if (chosen === 'settings') {
     const [page] = await Promise.all([import('./forumform.js'), loadMoreText()]);

@@ -7,6 +7,7 @@ import { forumAddress, topicAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { watchSubject } from '../conversation/subject.js';
 import { isMember } from '../forum/membership.js';
+import { draftKey, forumChoiceOf, titleKey } from '../forum/draftforum.js';
 import { similarTopics } from '../forum/similartopics.js';
 import { findTags } from '../forum/tags.js';
 import { composer } from '../parts/composer/composer.js';
@@ -23,10 +24,10 @@ const PAUSE = 150;
 
 export function newTopic(shell, forum) {
   const { site } = shell;
-  const [key, keyOfTitle] = [`new-topic-${forum.id}`, `new-topic-${forum.id}-title`];
+  const [key, keyOfTitle] = [draftKey(forum), titleKey(forum)];
   const others = similarTopics(site, forum);
   const preview = topicPreview();
-  const { saved, keep } = draftState(site);
+  const { saved, keep, whole } = draftState(site);
   const fault = el('p.form-fault', { role: 'alert', hidden: true });
   const title = field(say('topic.title'), {
     value: draftOf(site, keyOfTitle)?.text,
@@ -67,6 +68,7 @@ export function newTopic(shell, forum) {
     verb: say('topic.begin'),
     send: (draft) => post(shell, forum, { title, text, fault, draft }),
   });
+  const forums = forumChoiceOf(site, forum, { whole, on: (other) => shell.go(forumAddress(other, 'new'), { replace: true }) });
   const endSubject = watchSubject(shell, 'forums', forum.id);
   text.input.addEventListener('input', () => preview.soon(text.input));
   preview.show(text.input.value);
@@ -77,7 +79,7 @@ export function newTopic(shell, forum) {
     isConversation: true,
     node: [
       pageBar(say('act.newTopic'), {
-        second: forum.title,
+        second: forums ? null : forum.title,
         back: () => shell.router.back(forumAddress(forum)),
         search: null,
         state: site.state,
@@ -86,7 +88,7 @@ export function newTopic(shell, forum) {
       el(
         'div.page-body',
         null,
-        el('div.page-column.is-wide.topic-composer', null, fault, el('div.topic-form', null, title), el('div.topic-sides', null, text, preview.node), others),
+        el('div.page-column.is-wide.topic-composer', null, fault, el('div.topic-form', null, forums, title), el('div.topic-sides', null, text, preview.node), others),
       ),
     ],
     shown: () => {
@@ -144,17 +146,24 @@ function topicPreview() {
   };
 }
 
-/** Keeps drafts, and says so. */
+/** Keeps drafts, and says so. `whole` resolves to whether the draft is stored with all its files. */
 function draftState(site) {
   const saved = el('span.mark.draft-state', { role: 'status' });
   /** Whether all files fit into the limit of drafts. */
   let isWhole = true;
+  let last = null;
   const keep = async (name, words, poll, files) => {
     const keeping = keepDraft(site, name, words, null, poll, files);
+    last = keeping;
     if (files) isWhole = (await keeping) !== false;
     saved.textContent = !isWhole ? say('composer.filesNotKept') : words || poll || files?.length ? say('topic.draftSaved') : '';
   };
-  return { saved, keep };
+  const whole = async () => {
+    await last;
+    if (!isWhole) toast(say('composer.filesNotKept'));
+    return isWhole;
+  };
+  return { saved, keep, whole };
 }
 
 /** Sends the files, then the topic. A refusal leaves all of it in the fields. */
@@ -185,11 +194,11 @@ async function post(shell, forum, { title, text, fault, draft }) {
       site.parley?.renew(`forum:${forum.id}`);
     }
     const topic = await calls.createTopic({ id: forum.id, body });
-    keepDraft(site, `new-topic-${forum.id}-title`, '');
+    keepDraft(site, titleKey(forum), '');
     return go(topicAddress(topic), { replace: true });
   } catch (error) {
     if (error.code === 'held_for_review') {
-      keepDraft(site, `new-topic-${forum.id}-title`, '');
+      keepDraft(site, titleKey(forum), '');
       toast(sayProblem(error));
       return go(forumAddress(forum), { replace: true });
     }
