@@ -206,6 +206,52 @@ import Testing
     }
   }
 
+  @Test func `topics are listed by creation`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("garden", "public", members: ["grace", "linus"])
+      let path = "/forums/\(forum)/conversations"
+      var ids: [String] = []
+      for (number, name) in ["grace", "linus", "linus", "grace", "linus"].enumerated() {
+        let draft = ["title": "Bed \(number)", "text": number == 1 ? "look" : "look #bed"]
+        ids.append(try #require(try await village.expect(201, .post, path, as: name, draft)["id"]))
+      }
+      try await village.expect(200, .patch, "/conversations/\(ids[0])", as: "ada", ["pinned": true])
+      try await village.post("here", in: ids[1], as: "grace")
+      func found(_ query: String, as name: String? = "linus") async throws -> [String?] {
+        try await village.expect(200, .get, "\(path)?order=\(query)", as: name).texts("data", "id")
+      }
+      #expect(try await found("activity", as: nil) == [ids[0], ids[1], ids[4], ids[3], ids[2]])
+      let created = Array(ids.reversed())
+      #expect(try await found("created", as: nil) == created)
+      for (query, expected) in [
+        ("&filter=mine", [4, 2, 1]), ("&tag=bed", [4, 3, 2, 0]), ("&query=bed%202", [2]), ("&filter=unread", [1]),
+        ("&filter=solved", []), ("&tag=bed&filter=mine", [4, 2]),
+      ] {
+        #expect(try await found("created\(query)") == expected.map { ids[$0] }, "\(query)")
+      }
+      for query in ["", "&tag=bed"] {
+        let wanted = query.isEmpty ? created : created.filter { $0 != ids[1] }
+        for limit in 1...3 {
+          var (pages, next, back): ([String?], String?, String?) = ([], "", nil)
+          while let position = next, pages.count < 10 {
+            let address = "\(path)?order=created\(query)&limit=\(limit)\(position)"
+            let page = try await village.expect(200, .get, address, as: "linus")
+            pages += page.texts("data", "id")
+            next = page["next"].map { "&next=\($0)" }
+            back = page["previous"]
+          }
+          #expect(pages == wanted, "\(limit) at a time\(query)")
+          let previous = try await village.expect(
+            200, .get, "\(path)?order=created\(query)&limit=\(limit)&previous=\(try #require(back))", as: "linus")
+          let last = (wanted.count - 1) / limit * limit
+          #expect(previous.texts("data", "id") == Array(wanted[(last - limit)..<last]), "back by \(limit)\(query)")
+        }
+      }
+      let refused = try await village.expect(400, .get, "\(path)?order=title", as: "linus")
+      #expect(refused["errors.0.field"] == "order")
+    }
+  }
+
   @Test func `a topic starts with files`() async throws {
     try await Village.open(.inMemory) { village in
       let (forum, _) = try await village.garden(members: ["grace", "linus"])

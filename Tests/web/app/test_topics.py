@@ -205,6 +205,37 @@ class Lists(Village):
         visitor.goto(f"{self.origin}/f/{self.garden['id']}")
         expect(visitor.get_by_text("Roses")).to_be_visible()
 
+    def test_topics_are_sorted_by_activity_or_creation(self):
+        forum = self.call("POST", "/forums", {"title": "Beds", "visibility": "members"}, self.tokens["ada"])
+        topics = [self.call("POST", f"/forums/{forum['id']}/conversations", {"title": it, "text": "Look"}, self.tokens["ada"])
+                  for it in ("Alpha bed", "Beta bed", "Gamma bed")]
+        self.call("PATCH", f"/conversations/{topics[0]['id']}", {"pinned": True}, self.tokens["ada"])
+        self.say("I looked", "grace", topics[1]["id"])
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("lin", size)
+                seen = lambda: page.locator(".topic-row-title > bdi").all_text_contents()
+                self.go(page, f"/f/{forum['id']}/topics")
+                self.eventually(page, ["Alpha bed", "Beta bed", "Gamma bed"], seen)
+                page.get_by_role("button", name="Latest activity").click()
+                self.assert_accessible(page, f"order of topics {size}")
+                page.get_by_role("menuitemradio", name="Newest").click()
+                self.eventually(page, ["Gamma bed", "Beta bed", "Alpha bed"], seen)
+                self.photograph(page, f"topics-newest-{size}")
+                self.assert_fits(page, f"newest topics {size}")
+                # This device remembers it, also for the list beside a topic.
+                page.reload()
+                self.settle(page)
+                self.eventually(page, ["Gamma bed", "Beta bed", "Alpha bed"], seen)
+                if size == "desktop":
+                    self.go(page, f"/t/{topics[1]['id']}")
+                    self.eventually(page, ["Gamma bed", "Beta bed", "Alpha bed"], seen)
+                    self.go(page, f"/f/{forum['id']}/topics")
+                page.get_by_role("button", name="Newest").click()
+                page.get_by_role("menuitemradio", name="Latest activity").click()
+                self.eventually(page, ["Alpha bed", "Beta bed", "Gamma bed"], seen)
+                page.context.close()
+
     def test_the_button_for_a_new_topic_has_its_words_where_there_is_room(self):
         page = self.signed_in("lin")
         self.go(page, f"/f/{self.garden['id']}/topics")

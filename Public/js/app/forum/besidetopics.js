@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../core/dom.js';
 import { filterBar } from './forumhead.js';
-import { onTopicActivity, topicRows } from './topicrows.js';
+import { onTopicActivity, topicOrder, topicRows } from './topicrows.js';
 
 /** On a wide screen a topic stands beside the list of all, under the head of the forum. */
 export function besideTopics(shell, forum, conversation, node) {
@@ -13,7 +13,7 @@ export function besideTopics(shell, forum, conversation, node) {
   let listed = [];
   const draw = () => redraw(rows, topicRows(site, listed, conversation.id));
   const load = async () => {
-    const { data, included } = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { include: 'users' }, tries: 1 });
+    const { data, included } = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { include: 'users', order: topicOrder() }, tries: 1 });
     site.keepUsers(included.users);
     listed = data;
     filters.offer(listed);

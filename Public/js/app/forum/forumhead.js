@@ -111,9 +111,9 @@ export const filtersOf = (site, forum) => FILTERS.filter((it) => (site.me || !OW
 
 /**
  * Links to the topics of each filter, the chosen tag, and a menu of tags once `offer` was called with a tagged topic.
- * @param {{ filter?: string|null, tag?: string|null }} [chosen]
+ * @param {{ filter?: string|null, tag?: string|null, order?: Element }} [chosen] `order`: a button at the end
  */
-export function filterBar(shell, forum, { filter = null, tag = null } = {}) {
+export function filterBar(shell, forum, { filter = null, tag = null, order } = {}) {
   const filters = filtersOf(shell.site, forum);
   const open = async () => (await import('./tagmenu.js')).tagMenu(shell, forum, more, { filter, tag });
   const more = el('button.chip', { hidden: !tag, aria: { haspopup: 'menu' }, on: { click: open } }, say('filter.tags'), icon('open'));
@@ -133,6 +133,7 @@ export function filterBar(shell, forum, { filter = null, tag = null } = {}) {
         icon('close', say('filter.removeTag', { tag })),
       ),
     more,
+    order,
   );
   const offer = (topics) => {
     if (topics.some((it) => it.tags?.length)) more.hidden = node.hidden = false;

@@ -5,9 +5,14 @@ import { topicAddress } from '../core/router.js';
 import { tagLinks } from './topictags.js';
 
 const MAX_TAGS = 3;
+/** The chosen order, in the local storage. */
+export const KEY = 'topicOrder';
 /** Changes of a list within this time lead to one request, in milliseconds: at first, and after a request. */
 const GATHERS = 500;
 const INTERVAL = 5_000;
+
+/** The order of lists: `created`, or undefined for that by activity. */
+export const topicOrder = () => (localStorage.getItem(KEY) === 'created' ? 'created' : undefined);
 
 /** Applies changes since a list of topics was fetched. New messages don't change the revision. */
 export const latestTopics = (site, list) =>
@@ -56,8 +61,9 @@ export function onTopicActivity(site, forum, load) {
 
 /** The rows of a forum's topics; also beside an open topic on a wide screen. */
 export function topicRows(site, list, here = null) {
-  const pinnedFirst = latestTopics(site, list).sort((a, b) => Number(b.pinned) - Number(a.pinned));
-  return pinnedFirst.map((it) => {
+  const topics = latestTopics(site, list);
+  if (!topicOrder()) topics.sort((a, b) => Number(b.pinned) - Number(a.pinned));
+  return topics.map((it) => {
     const own = site.conversations.get(it.id);
     const author = site.user(it.created_by);
     const last = own?.last_message;

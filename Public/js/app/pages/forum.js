@@ -1,13 +1,13 @@
 // A forum: topics and room as tabs, about page, settings.
 
-import { el, redraw } from '../core/dom.js';
+import { el, icon, redraw } from '../core/dom.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { asItIs, attend } from '../forum/membership.js';
 import { cachedTopics } from '../state/forums.js';
-import { latestTopics, onTopicActivity, topicRows } from '../forum/topicrows.js';
+import { latestTopics, onTopicActivity, topicOrder, topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { isLetter, stepRows } from '../core/rowkeys.js';
@@ -45,17 +45,18 @@ async function topics(shell, forum, query) {
   const wanted = query?.get('filter');
   const filter = filtersOf(site, forum).includes(wanted) ? wanted : null;
   const tag = query?.get('tag')?.replace(/^#/, '').toLowerCase() || null;
+  const order = topicOrder();
   const name = `topics ${forum.id}`;
   let list = [];
   let next = null;
   const fetchPage = async (from) => {
-    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next: from, limit: PAGE, include: 'users', filter, tag } });
+    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next: from, limit: PAGE, include: 'users', filter, tag, order } });
     site.keepUsers(page.included.users);
     return page;
   };
   const load = async () => {
     const page = await fetchPage(next);
-    if (!next && !filter && !tag && site.parley)
+    if (!next && !filter && !tag && !order && site.parley)
       import('../../parley/answers.js').then(({ keepAnswer }) => keepAnswer(site.parley, name, page.data)).catch(() => {});
     const listed = new Set(list.map(({ id }) => id));
     list.push(...page.data.filter(({ id }) => !listed.has(id)));
@@ -76,7 +77,7 @@ async function topics(shell, forum, query) {
     const listed = new Set(kept.map((it) => it.id));
     list.push(...kept, ...cachedTopics(site, forum).filter((it) => !listed.has(it.id)));
   });
-  const filters = filterBar(shell, forum, { filter, tag });
+  const filters = filterBar(shell, forum, { filter, tag, order: orderButton(shell, order) });
   const rows = el('div.topic-rows');
   const more = showMoreButton(() => load().then(draw));
   const draw = () => {
@@ -116,6 +117,14 @@ async function topics(shell, forum, query) {
       stepRows(event, [...rows.querySelectorAll('a.topic-row')]) ||
       (event.key === 'c' && isLetter(event) && (shell.go(forumAddress(forum, 'new')), true)),
   });
+}
+
+/** The chosen order, which opens the menu of orders. */
+function orderButton(shell, order) {
+  const again = () => shell.go(location.pathname + location.search, { replace: true });
+  const open = () => import('../forum/topicorder.js').then((it) => it.orderMenu(button, again));
+  const button = el('button.chip', { title: say('filter.order'), aria: { haspopup: 'menu' }, data: { act: 'order' }, on: { click: open } }, say(`filter.order.${order ?? 'activity'}`), icon('open'));
+  return button;
 }
 
 function noTopics(shell, forum, filter, tag) {

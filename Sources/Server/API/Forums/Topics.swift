@@ -8,7 +8,9 @@ extension API {
   @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
     let (selection, page, include) = try context.query { query in
       (
-        TopicSelection(try query.word("filter"), tag: try query.text("tag"), text: try query.text("query")),
+        TopicSelection(
+          try query.word("filter"), tag: try query.text("tag"), text: try query.text("query"),
+          order: try query.word("order") ?? .activity),
         try query.page(), try query.include()
       )
     }

@@ -10,14 +10,27 @@ public struct TopicSelection: Sendable {
   public var tag: String?
   /// A part of the title. Case and accents are ignored.
   public var text: String?
+  public var order: TopicOrder
 
-  public init(_ filter: TopicFilter? = nil, tag: String? = nil, text: String? = nil) {
+  public init(
+    _ filter: TopicFilter? = nil, tag: String? = nil, text: String? = nil, order: TopicOrder = .activity
+  ) {
     self.filter = filter
     self.tag = tag
     self.text = text
+    self.order = order
   }
 
-  public var isAll: Bool { filter == nil && tag == nil && text == nil }
+  /// Whether it has all topics in the order of their activity.
+  public var isAll: Bool { filter == nil && tag == nil && text == nil && order == .activity }
+}
+
+/// The order of a list of topics.
+public enum TopicOrder: String, Sendable, CaseIterable {
+  /// Pinned topics first, then by newest activity.
+  case activity
+  /// By creation, newest first.
+  case created
 }
 
 /// A filter of a forum's topics.
@@ -32,7 +45,7 @@ public enum TopicFilter: String, Sendable, CaseIterable {
 }
 
 extension Community {
-  /// Pinned topics first, then by latest activity. Runs in the background, since a filter skips topics.
+  /// Runs in the background, since a filter skips topics.
   public func listTopics(
     of forum: ID<Forum>, _ selection: TopicSelection, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<ListedTopic> {
@@ -40,12 +53,12 @@ extension Community {
     let text = try selection.text.map { text throws(Refusal) in
       try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
     }
-    let selected = TopicConditions(tag: tag, title: text)
+    let selected = TopicConditions(tag: tag, title: text, isByCreation: selection.order == .created)
     return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
       try tx.require(.read, caller, in: forum)
       var new: [ID<Conversation>]?
       if let user = caller.user { new = try tx.newTopics(in: forum, for: user).map(\.id) }
-      let found = try ListPage(page, by: { (topic: Topic) in topic.key }) { slice throws(Refusal) in
+      let found = try ListPage(page, by: { (topic: Topic) in selected.key(of: topic) }) { slice throws(Refusal) in
         try tx.topics(of: forum, selection.filter, selected, new: new ?? [], slice, for: caller)
       }
       return try found.map { topics throws(Refusal) in try tx.listed(topics, new: new.map { Set($0) }, for: caller) }
@@ -64,8 +77,13 @@ extension Community {
 }
 
 extension Topic {
-  /// The sort key of lists of topics.
+  /// The sort key of lists by activity.
   var key: ListKey { ListKey([isPinned ? 1 : 0, activity]) }
+}
+
+extension TopicConditions {
+  /// The sort key of a topic in the list.
+  fileprivate func key(of topic: Topic) -> ListKey { isByCreation ? ListKey(topic.id) : topic.key }
 }
 
 extension ReadTransaction {
@@ -92,12 +110,13 @@ extension ReadTransaction {
   ) throws(Refusal) -> [Topic] {
     var topics: [Topic] = []
     for id in ids { if let topic = try topic(id), selected.match(topic) { topics.append(topic) } }
-    topics.sort { $1.key.numbers.lexicographicallyPrecedes($0.key.numbers) }
+    let numbers = { (topic: Topic) in selected.key(of: topic).numbers }
+    topics.sort { numbers($1).lexicographicallyPrecedes(numbers($0)) }
     if slice.isBackward { topics.reverse() }
     let rest = topics.drop { topic in
       guard let key = slice.key?.numbers else { return false }
       return slice.isBackward
-        ? !key.lexicographicallyPrecedes(topic.key.numbers) : !topic.key.numbers.lexicographicallyPrecedes(key)
+        ? !key.lexicographicallyPrecedes(numbers(topic)) : !numbers(topic).lexicographicallyPrecedes(key)
     }
     return Array(rest.prefix(slice.limit))
   }

@@ -1,5 +1,5 @@
 // Lists of topics by conditions. A part of a title has no index: the titles of the forum are read in chunks, in the order
-// of the list, until the slice is full.
+// of the list, until the slice is full. So are topics by creation, whose index has no tags.
 
 public import ParleyModel
 import ParleySQLite
@@ -9,11 +9,14 @@ public struct TopicConditions: Sendable {
   public var tag: String?
   public var creator: ID<User>?
   public var isSolved: Bool?
+  /// The order by creation, newest first, in place of that by activity.
+  public let isByCreation: Bool
   /// The search key of a part of the title.
   fileprivate let key: String?
 
-  public init(tag: String? = nil, title: String? = nil) {
+  public init(tag: String? = nil, title: String? = nil, isByCreation: Bool = false) {
     self.tag = tag
+    self.isByCreation = isByCreation
     key = title.map { Forum.key($0) }
   }
 
@@ -26,10 +29,11 @@ public struct TopicConditions: Sendable {
 }
 
 extension ReadTransaction {
-  /// Topics of a forum: pinned ones first, then by newest activity. Run it on a background reader.
+  /// Topics of a forum in the order of the conditions. Run it on a background reader.
   public func topics(
     of forum: ID<Forum>, _ selected: TopicConditions, _ slice: ListSlice
   ) throws(Refusal) -> [Topic] {
+    if selected.isByCreation { return try created(in: forum, selected, slice) }
     guard selected.key != nil else { return try indexed(of: forum, selected, slice) }
     var found: [Topic] = []
     var position = slice
@@ -54,6 +58,34 @@ extension ReadTransaction {
       return try topics(of: forum, by: selected.creator, isSolved: selected.isSolved, slice)
     }
     return try topics(of: forum, tagged: tag, by: selected.creator, isSolved: selected.isSolved, slice)
+  }
+
+  private func created(
+    in forum: ID<Forum>, _ selected: TopicConditions, _ slice: ListSlice
+  ) throws(Refusal) -> [Topic] {
+    var found: [Topic] = []
+    var position = slice
+    if selected.key != nil || selected.tag != nil { position.limit = Self.titleChunk }
+    while found.count < slice.limit {
+      let page = Keyset(position, .descending)
+      let (start, count) = (page.number(), position.limit)
+      let topics = try run { connection in
+        try connection.all(
+          SQL(
+            """
+            select \(Topic.columns)
+            from conversation c
+            where forum_id = $1 and kind = 'topic' and state = 'open' and id \(page.comparison) $2
+            and ($3 is null or created_by = $3) and ($4 is null or (solved_by is not null) = $4)
+            order by id \(page.order)
+            limit $5
+            """), forum.number, start, selected.creator?.number, selected.isSolved, count, read: Topic.init)
+      }
+      for topic in topics where selected.match(topic) && found.count < slice.limit { found.append(topic) }
+      guard topics.count == count, let last = topics.last else { break }
+      position.key = ListKey(last.id)
+    }
+    return found
   }
 
   private func titles(
