@@ -70,6 +70,36 @@ class Sidebar(Village):
         self.eventually(page, ["Bonfire"], lambda: self.seen(page).get("Pinned"))
         expect(self.entry(page, "Books").get_by_role("link")).to_be_focused()
 
+    def test_a_section_shows_unread_entries_only(self):
+        page, other = self.signed_in("grace"), self.signed_in("grace")
+        self.call("PUT", f"/forums/{self.forums['Books']['id']}/members/me", {}, self.tokens["grace"])
+        self.call("PUT", "/unread/read", {"up_to": "9007199254740991"}, self.tokens["grace"])
+        self.eventually(page, ["Kitchen", "Books"], lambda: self.seen(page).get("Inside"))
+        menu = page.get_by_role("button", name="Arrange Inside")
+        menu.click()
+        page.get_by_role("menuitem", name="Show unread only").click()
+        for it in (page, other):
+            self.eventually(it, [], lambda it=it: self.seen(it).get("Inside"))
+        self.assertEqual(self.seen(page)["Outside"], ["Garden"])
+        self.say("Who has the atlas?", "lin", self.forums["Books"]["room_id"])
+        for it in (page, other):
+            self.eventually(it, ["Books"], lambda it=it: self.seen(it).get("Inside"))
+        # The open forum stays, also after it was read.
+        self.entry(page, "Books").get_by_role("link").click()
+        self.go(page, f"/f/{self.forums['Books']['id']}/room")
+        expect(page.get_by_text("Who has the atlas?").first).to_be_visible()
+        self.eventually(other, [], lambda: self.seen(other).get("Inside"))
+        self.assertEqual(self.seen(page)["Inside"], ["Books"])
+        page.reload()
+        self.settle(page)
+        self.eventually(page, ["Books"], lambda: self.seen(page).get("Inside"))
+        self.photograph(page, "sidebar-unread-only")
+        self.assert_accessible(page, "sidebar with unread entries")
+        menu.click()
+        page.get_by_role("menuitem", name="Show all").click()
+        for it in (page, other):
+            self.eventually(it, ["Kitchen", "Books"], lambda it=it: self.seen(it).get("Inside"))
+
     def test_own_sections_are_made_moved_renamed_and_deleted(self):
         page = self.signed_in("lin")
         for title, entry in (("Friends", "Bonfire"), ("Evenings", "Books")):

@@ -25,7 +25,7 @@ export const sidebarActions = (shell) => ({
   newConversation: () => shell.go('/messages/new'),
   fold: (key) => sidebarMenu().then(({ fold }) => fold(shell.site, key)),
   entry: (key, anchor) => sidebarMenu().then(({ entryMenu }) => entryMenu(shell.site, key, anchor)),
-  section: (own, anchor) => sidebarMenu().then(({ sectionMenu }) => sectionMenu(shell.site, own, anchor)),
+  section: (key, own, anchor) => sidebarMenu().then(({ sectionMenu }) => sectionMenu(shell.site, key, own, anchor)),
 });
 
 /** Begins the drag of an entry of the sidebar. */
@@ -56,7 +56,7 @@ export function navigation(site, here, on) {
 
 /** The sections of the sidebar: pinned, the user's, the staff's, messages. An entry stands in the first that has it. */
 function sectionsOf(site, here, inForums) {
-  const { pinned, sections, folded, order } = arrangementOf(site);
+  const { pinned, sections, folded, unread, order } = arrangementOf(site);
   const ofForum = (it) => ({
     key: `f${it.id}`,
     title: it.title,
@@ -91,7 +91,11 @@ function sectionsOf(site, here, inForums) {
     {
       key: 'messages', title: say('navigation.messages'), isLast: true,
       items: conversations.slice(0, MAX_CONVERSATIONS).map(ofConversation).filter(isLeft) },
-  ].map((it) => ({ ...it, isFolded: folded.includes(it.key) }));
+  ].map((it) => ({
+    ...it,
+    items: unread.includes(it.key) ? it.items.filter(({ unread: n, topics, href }) => n || topics || href === here) : it.items,
+    isFolded: folded.includes(it.key),
+  }));
 }
 
 /**

@@ -14,7 +14,7 @@ const MAX_SECTIONS = 10;
 /** Maximum number of links in a section of the user. The server limits the size of preferences. */
 const MAX_ITEMS = 20;
 const MAX_TITLE = 40;
-/** Folded sections that no longer exist are forgotten first. */
+/** Sections that are folded, or show unread entries only. Those that no longer exist are forgotten first. */
 const MAX_FOLDED = 40;
 
 let last = Promise.resolve();
@@ -36,10 +36,12 @@ function keep(site, more) {
   });
 }
 
+/** The keys with another one, or without it. */
+const toggled = (keys, key) => (keys.includes(key) ? keys.filter((it) => it !== key) : [...keys, key].slice(-MAX_FOLDED));
+
 /** Folds a section, or unfolds it. */
 export function fold(site, key) {
-  const { folded } = arrangementOf(site);
-  keep(site, { folded: folded.includes(key) ? folded.filter((it) => it !== key) : [...folded, key].slice(-MAX_FOLDED) });
+  keep(site, { folded: toggled(arrangementOf(site).folded, key) });
 }
 
 /** The arrangement as lists: the pinned entries at 0, then the own sections. */
@@ -92,10 +94,10 @@ export async function entryMenu(site, key, anchor) {
   ].filter(Boolean), say('sidebar.entry'));
 }
 
-/** The menu of a section. @param {number | null} own its position among the sections of the user */
-export async function sectionMenu(site, own, anchor) {
+/** The menu of a section. @param {number} own its position among the sections of the user */
+export async function sectionMenu(site, key, own, anchor) {
   await loadMoreText();
-  const { sections, order } = arrangementOf(site);
+  const { sections, order, unread } = arrangementOf(site);
   const section = sections[own];
   const move = (by) => keep(site, { sections: swapped(sections, own, by) });
   menu(anchor, [
@@ -104,6 +106,8 @@ export async function sectionMenu(site, own, anchor) {
     section && own < sections.length - 1 && { picture: 'down', words: say('sidebar.down'), on: () => move(1) },
     section && { picture: 'delete', words: say('sidebar.delete'), danger: true, on: () => remove(site, own) },
     section && null,
+    { words: say(unread.includes(key) ? 'sidebar.showAll' : 'sidebar.unreadOnly'), picture: 'eye', on: () => keep(site, { unread: toggled(unread, key) }) },
+    null,
     sections.length < MAX_SECTIONS && { picture: 'plus', words: say('sidebar.newSection'), on: () => addSection(site) },
     sections.length < MAX_SECTIONS && null,
     { words: say('sidebar.byStaff'), isChosen: !order, on: () => keep(site, { order: undefined }) },

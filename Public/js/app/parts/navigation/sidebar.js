@@ -79,7 +79,7 @@ function sectionHead({ key, title, items, isFolded, isLast, list }, on) {
     el('h2', null, el('button.sidebar-fold', { dir: 'auto', aria: { expanded: String(!isFolded) }, data: { act: `fold ${key}` }, on: { click: () => on.fold(key) } }, title)),
     topicsBadge(sum('topics')),
     badge(sum('unread'), { loud: items.some((it) => it.loud && it.unread) }),
-    iconButton('more', say('sidebar.arrange', { title }), { on: (event) => on.section(list ? list - 1 : null, event.currentTarget), data: { act: 'section' } }),
+    iconButton('more', say('sidebar.arrange', { title }), { on: (event) => on.section(key, list - 1, event.currentTarget), data: { act: 'section' } }),
     isLast && iconButton('plus', say('act.newConversation'), { on: on.newConversation }),
   );
 }
