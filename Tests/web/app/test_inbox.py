@@ -253,6 +253,37 @@ class Inbox(Gardeners):
         expect(page.get_by_text(re.compile("You're all caught up|Welcome to"))).to_be_visible()
 
 
+class Further(Gardeners):
+    def test_further_pages_follow_while_scrolling(self):
+        count = 14
+        for number in range(count):
+            forum = self.forum(f"Bed {number:02}", "lin")
+            self.topic(forum, f"Plan {number:02}")
+        page = self.page(self.context())
+        self.sign_in(page.context, "lin")
+        asked = []
+        page.route("**/api/v1/unread?*", lambda route: (asked.append(route.request.url), route.continue_(
+            url=route.request.url.replace("limit=200", "limit=5")))[1])
+        rows = page.locator(".inbox-item").filter(has_text="Plan")
+        page.set_viewport_size({"width": 1280, "height": 200})
+        self.open(page, "/")
+        # The first page fills more than the view and a half of it below.
+        self.frames(page)
+        body = page.locator(".page-body")
+        self.assertLess(rows.count(), count, (asked, body.evaluate("it => [it.clientHeight, it.scrollHeight]")))
+        scrolled = lambda: (body.evaluate("it => it.scrollTo(0, it.scrollHeight)"), rows.count())[1]
+        self.eventually(page, count, scrolled)
+        self.assertTrue(any("next=" in it for it in asked), asked)
+        # They stay after a change of the first page, each once.
+        self.topic(forum, "Plan of the year")
+        expect(self.row(page, "Plan of the year")).to_be_visible()
+        expect(rows).to_have_count(count + 1)
+        self.assertEqual(len(set(rows.evaluate_all("all => all.map((it) => it.dataset.key)"))), count + 1)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.get_by_role("button", name="Mark all as read").click()
+        expect(page.locator(".inbox-item")).to_have_count(0)
+
+
 class Arrival(Gardeners):
     def test_a_newcomer_finds_lively_topics(self):
         self.call("PATCH", f"/forums/{self.garden['id']}", {"is_default": True}, self.tokens["ada"])

@@ -27,6 +27,8 @@ export async function open(shell, { query }) {
   const { site } = shell;
   const shown = Object.hasOwn(TABS, query?.get('show')) ? query.get('show') : 'all';
   const column = el('div.page-column.inbox');
+  const body = el('div.page-body', null, column);
+  let follow = null;
   const top = el('div');
   const topics = newcomersTopics(site);
   const readAll = button(say('inbox.readAll'), { kind: 'quiet', picture: 'checks', folds: true, on: () => shell.markAllRead() });
@@ -38,6 +40,8 @@ export async function open(shell, { query }) {
     const wanted = groups.filter(({ kind }) => !TABS[shown] || TABS[shown].includes(kind));
     topics.show(!groups.length && shown === 'all');
     redraw(column, wanted.length ? content(shell, wanted) : nothing(shell, shown, groups), topics.node);
+    if (site.overview.next) follow ??= import('../inbox/further.js').then((it) => it.followEnd(site, body));
+    follow?.then((look) => look(), () => (follow = null));
   };
   // Kept rows are drawn at once. The first answer is waited for where there is nothing else to show.
   const loading = site.overview.load();
@@ -55,7 +59,7 @@ export async function open(shell, { query }) {
   return {
     title: say('navigation.inbox'),
     here: '/',
-    node: [pageBar(say('navigation.inbox'), { state: site.state, actions: [readAll] }), top, el('div.page-body', null, column)],
+    node: [pageBar(say('navigation.inbox'), { state: site.state, actions: [readAll] }), top, body],
     close: unlisten,
     pressed: (event) => pressed(event, column),
   };

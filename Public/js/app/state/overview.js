@@ -49,7 +49,7 @@ export class Overview {
     this.#early = null;
     for (const end of this.#topics.values()) end();
     this.#topics.clear();
-    [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], {}, null, false];
+    [this.items, this.further, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], [], {}, null, false];
     /** Conversations marked as read since the answer. */
     this.seen = new Set();
     /** Conversations for later, and until when. */
@@ -107,11 +107,29 @@ export class Overview {
   }
 
   #take(found) {
-    [this.items, this.notices, this.unread, this.upTo, this.isKnown] = [found.data, found.notifications, found.unread, found.up_to, true];
+    // Rows of further pages (inbox/further.js) stay below the first page.
+    if (!found.next || !this.further[0]) [this.further, this.next] = [[], found.next];
+    this.items = this.#joined(found.data, this.further);
+    [this.notices, this.unread, this.upTo, this.isKnown] = [found.notifications, found.unread, found.up_to, true];
     this.later = new Map(found.later.map((it) => [it.conversation_id, Date.parse(it.until)]));
     clearTimeout(this.#end);
     const wait = Math.min(...this.later.values()) - Date.now();
     if (this.later.size) this.#end = setTimeout(() => this.soon(), Math.min(Math.max(wait, REST), MAX_WAIT));
+    this.#site.say('overview');
+  }
+
+  /** The items of a later page that an earlier one does not have. */
+  #joined(items, more) {
+    const keyOf = (it) => it.kind + it.forum_id + it.conversation_id;
+    const listed = new Set(items.map(keyOf));
+    return [...items, ...more.filter((it) => !listed.has(keyOf(it)))];
+  }
+
+  /** Adds a further page. */
+  append({ data, next }) {
+    this.next = next;
+    this.further.push(...data);
+    this.items = this.#joined(this.items, data);
     this.#site.say('overview');
   }
 
