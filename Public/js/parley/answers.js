@@ -33,3 +33,20 @@ export async function keptAnswer({ store, mirror }, name) {
   const row = await store.get('answers', name).catch(() => undefined);
   return row?.generation === mirror.generation && Date.now() - row.at < maxAge ? row.value : null;
 }
+
+/**
+ * Loads an answer and keeps it under a name. If the server can't be reached, it is the one that was kept. A visitor has no copy.
+ * @template Answer
+ * @param {import('./parley.js').Parley | null} parley @param {string} name @param {() => Promise<Answer>} load @returns {Promise<Answer>}
+ */
+export async function loadAnswer(parley, name, load) {
+  try {
+    const answer = await load();
+    if (parley) keepAnswer(parley, name, answer);
+    return answer;
+  } catch (/** @type {any} */ error) {
+    const kept = error.isTemporary && parley ? await keptAnswer(parley, name) : null;
+    if (!kept) throw error;
+    return kept;
+  }
+}

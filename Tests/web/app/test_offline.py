@@ -189,7 +189,14 @@ class Offline(Cached):
         self.room(page)
         expect(page.get_by_text("beds.pdf")).to_be_visible()
         context = page.context
-        self.eventually(page, True, lambda: page.evaluate(KEPT) == ["files", f"topics {forum['id']}"])
+        self.go(page, "/forums")
+        expect(page.locator(".tile").filter(has_text="Frost")).to_contain_text("Last frost")
+        self.go(page, "/members")
+        expect(page.locator(".user-row").filter(has_text="@lin")).to_be_visible()
+        self.go(page, f"/f/{forum['id']}/about")
+        expect(page.locator(".user-row").filter(has_text="Ada")).to_be_visible()
+        kept = {"files", "forums", f"topics {forum['id']}", "members ", f"members of {forum['id']}"}
+        self.eventually(page, True, lambda: kept <= set(page.evaluate(KEPT)))
         context.set_offline(True)
         page.close()
 
@@ -200,6 +207,14 @@ class Offline(Cached):
             expect(page.get_by_text(title)).to_be_visible()
         self.room(page)
         expect(page.get_by_text("beds.pdf")).to_be_visible()
+        self.go(page, "/forums")
+        expect(page.locator(".tile").filter(has_text="Frost")).to_contain_text("Last frost")
+        expect(page.locator(".tile").filter(has_text="Frost")).to_contain_text("Grace")
+        expect(page.locator(".tile").filter(has_text="Frost")).to_contain_text("1 member")
+        self.go(page, "/members")
+        expect(page.locator(".user-row").filter(has_text="@lin")).to_be_visible()
+        self.go(page, f"/f/{forum['id']}/about")
+        expect(page.locator(".user-row").filter(has_text="Ada")).to_be_visible()
 
     def without_users(self, route):
         answer = route.fetch()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { keepAnswer, keptAnswer } from '../../../Public/js/parley/answers.js';
+import { keepAnswer, keptAnswer, loadAnswer } from '../../../Public/js/parley/answers.js';
 import { eraseCopy } from '../../../Public/js/parley/sealing.js';
 import { memoryStore } from '../../../Public/js/parley/store.js';
 
@@ -27,6 +27,18 @@ test('an old answer is not used', async (t) => {
   assert.deepEqual(await keptAnswer(parley, 'topics 1'), []);
   t.mock.timers.tick(86_400_000);
   assert.equal(await keptAnswer(parley, 'topics 1'), null);
+});
+
+test('a kept answer is used while the server cannot be reached, and only then', async () => {
+  const parley = copy();
+  const fail = (isTemporary) => () => Promise.reject(Object.assign(new Error('refused'), { isTemporary }));
+  await assert.rejects(loadAnswer(parley, 'members', fail(true)), /refused/);
+  assert.deepEqual(await loadAnswer(parley, 'members', async () => ({ data: [1] })), { data: [1] });
+  await new Promise(setImmediate);
+  assert.deepEqual(await loadAnswer(parley, 'members', fail(true)), { data: [1] });
+  await assert.rejects(loadAnswer(parley, 'members', fail(false)), /refused/);
+  assert.deepEqual(await loadAnswer(null, 'members', async () => 2), 2);
+  await assert.rejects(loadAnswer(null, 'members', fail(true)), /refused/);
 });
 
 test('of many answers the newest are kept', async (t) => {

@@ -165,7 +165,8 @@ function memberList(site, forum) {
   let next = null;
   const draw = () => redraw(node, found?.map(row) ?? null, next && more);
   const load = async (position = null) => {
-    const page = await site.call('GET', `/forums/${forum.id}/members`, { query: { next: position, limit: 100 } });
+    const ask = () => site.call('GET', `/forums/${forum.id}/members`, { query: { next: position, limit: 100 } });
+    const page = position ? await ask() : await import('../../parley/answers.js').then((it) => it.loadAnswer(site.parley, `members of ${forum.id}`, ask));
     found = position ? [...found, ...page.data] : page.data;
     next = page.next;
     draw();

@@ -24,9 +24,9 @@ const PAUSE = 3_000;
 export async function open(shell, _, restore) {
   const { site } = shell;
   // Activity and counts come from the server; what is held is shown meanwhile.
-  const loading = loadForums(site);
+  const loading = loadForums(site).then(() => keepActivity(site));
   if (!site.forums.size) await loading;
-  else loading.catch(() => {});
+  else loading.catch(() => restoreActivity(site));
   let count = restore?.count ?? PAGE;
   const column = el('div.page-column.is-wide');
   const make = (folds) =>
@@ -83,6 +83,23 @@ export async function open(shell, _, restore) {
       for (const end of ends) end();
     },
   };
+}
+
+const NAME = 'forums';
+
+/** Keeps the last topics and numbers of members for use offline. */
+async function keepActivity({ parley, activity }) {
+  if (!parley) return;
+  const { keepAnswer } = await import('../../parley/answers.js');
+  await keepAnswer(parley, NAME, [...activity.values()]);
+}
+
+/** Shows what was kept of forums that this start knows nothing of. */
+async function restoreActivity(site) {
+  if (!site.parley || site.activity.size) return;
+  const { keptAnswer } = await import('../../parley/answers.js');
+  for (const it of (await keptAnswer(site.parley, NAME)) ?? []) if (site.forums.has(it.id)) site.activity.set(it.id, it);
+  site.say('forums');
 }
 
 /** Fetches the last topics again some time after a message in a joined forum, and after a lost connection. */

@@ -80,9 +80,9 @@ class Members {
     const group = this.#group?.input.value;
     const words = this.#words.input.value.trim();
     const query = { limit: LIMIT, next };
-    const page = await (group
-      ? calls.listUserGroupMembers({ id: group, query })
-      : calls.listUsers({ query: { ...query, query: words || undefined } }));
+    const ask = () => (group ? calls.listUserGroupMembers({ id: group, query }) : calls.listUsers({ query: { ...query, query: words || undefined } }));
+    // The first page of everyone and of a group is there offline.
+    const page = next || words ? await ask() : await import('../../parley/answers.js').then((it) => it.loadAnswer(this.#site.parley, `members ${group ?? ''}`, ask));
     if (turn !== this.#turn) return;
     this.#users = next ? [...this.#users, ...page.data] : page.data;
     this.#draw();
