@@ -16,11 +16,17 @@ import Testing
       #expect(manifest["icons.1.purpose"] == "maskable" && manifest["shortcuts.0.url"] == "/forums")
       #expect(manifest["share_target.action"] == "/share" && manifest["share_target.params.files.0.name"] == "files")
 
+      var touch = try await village.page("/apple-touch-icon.png")
+      #expect(touch.status == 302 && touch.fields["location"] == "/icon-touch.png")
+
       let icon = try await village.send(Photographs.png(), named: "icon.png", by: "ada")
       try await village.changeSettings(["name": "Allotment", "icon_file": try #require(icon["id"])])
       manifest = try await village.page("/app.webmanifest")
       #expect(manifest["short_name"] == "Allotment" && manifest["icons.0.type"] == "image/png")
       #expect(manifest["icons.0.sizes"] == "\(icon.int("width") ?? 0)x\(icon.int("height") ?? 0)")
+      let isLarge = min(icon.int("width") ?? 0, icon.int("height") ?? 0) >= 144
+      touch = try await village.page("/apple-touch-icon.png")
+      #expect(touch.fields["location"] == (isLarge ? "/api/v1/icon" : "/icon-touch.png"))
       #expect(try await village.page("/share").fields["location"] == "/sign-in?back=/share")
     }
   }

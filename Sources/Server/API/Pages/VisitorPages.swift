@@ -75,6 +75,7 @@ struct VisitorPages: Sendable {
     file("/css/hue/{hue}", &routes, holding: 0) { try $0.hueSheet() }
     addFeeds(to: &routes)
     file("/robots.txt", &routes, holding: 0) { $0.robots() }
+    file("/apple-touch-icon.png", &routes, holding: 0) { try .redirect(.found, to: $0.touchIcon()) }
     file("/app.webmanifest", &routes, holding: 0) { try $0.manifest() }
     file("/sitemap.xml", &routes) { try await $0.sitemapIndex() }
     file("/sitemap/{part}", &routes, holding: PageContext.maxSitemapBytes) { try await $0.sitemapPart() }

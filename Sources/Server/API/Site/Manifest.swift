@@ -61,6 +61,15 @@ extension PageContext {
     return min(width, height) >= minIconSide ? [own] : [own, Icon(source: "/icon.svg")]
   }
 
+  /// The icon that iPhones and iPads put on the Home Screen, which they ask for at a fixed address: that of the site if it is a PNG
+  /// of a sufficient size, else Parley's.
+  func touchIcon() throws(Refusal) -> String {
+    guard case .file(let kept) = try view.getSiteIcon(), kept.file.mimeType == "image/png",
+      min(kept.file.width ?? 0, kept.file.height ?? 0) >= Self.minIconSide
+    else { return "/icon-touch.png" }
+    return "/api/v1/icon"
+  }
+
   /// Smaller icons make no app installable.
   private static let minIconSide = 144
 
