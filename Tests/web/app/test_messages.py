@@ -429,4 +429,6 @@ class Playing(Village):
         line = page.locator(".forum-created")
         expect(line).to_contain_text(re.compile(r"Created by Ada on \w+day,? \d+ \w+ \d{4} at \d\d:\d\d"))
         expect(line.locator("img")).to_be_visible()
+        # Side by side, also before any other page has loaded its styles.
+        self.assertGreater(self.box(line.locator("span"))["x"], self.box(line.locator("img"))["x"])
         expect(line.get_by_role("link", name="Ada")).to_have_attribute("href", "/u/ada")

@@ -205,6 +205,16 @@ class Lists(Village):
         visitor.goto(f"{self.origin}/f/{self.garden['id']}")
         expect(visitor.get_by_text("Roses")).to_be_visible()
 
+    def test_a_text_of_another_direction_stands_at_its_author(self):
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Rain", "text": "المطر جميل في الحديقة"}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        self.go(page, f"/t/{topic['id']}")
+        text, head = page.locator(".post .rich").first, page.locator(".post-head").first
+        self.assertAlmostEqual(self.box(text)["x"], self.box(head)["x"], delta=1)
+        page.evaluate("document.documentElement.dir = 'rtl'")
+        end = lambda it: self.box(it)["x"] + self.box(it)["width"]
+        self.assertAlmostEqual(end(text), end(head), delta=1)
+
     def test_topics_are_sorted_by_activity_or_creation(self):
         forum = self.call("POST", "/forums", {"title": "Beds", "visibility": "members"}, self.tokens["ada"])
         topics = [self.call("POST", f"/forums/{forum['id']}/conversations", {"title": it, "text": "Look"}, self.tokens["ada"])

@@ -3,6 +3,7 @@
 import { mailTest } from './mailtest.js';
 import { pushContents } from '../account/notifications/pushcontents.js';
 import { el, refill } from '../core/dom.js';
+import { loadSheet } from '../core/sheet.js';
 import { applyLook, rememberLook } from '../core/theme.js';
 import { rich } from '../parts/message/rich.js';
 import { button } from '../parts/forms/button.js';
@@ -19,7 +20,7 @@ const SESSION_DAYS = ['session_idle_days', 'session_max_days', 'staff_session_id
 export async function siteSettings(shell, column) {
   const { site } = shell;
   let kept = await site.call('GET', '/settings');
-  if (!site.isStaff) return refill(column, readOnly(site, kept));
+  if (!site.isStaff) return readOnly(site, column, kept);
   const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
   const rules = field(say('signIn.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
@@ -160,7 +161,8 @@ function linkOf(input) {
 }
 
 /** The settings as text. */
-function readOnly(site, kept) {
+async function readOnly(site, column, kept) {
+  await loadSheet('/css/parts/lists/report.css');
   const circle = (value) => say(`admin.circle.${value}`);
   const flag = (value) => say(value ? 'change.on' : 'change.off');
   const link = (address) => address && el('a', { href: address }, address);
@@ -180,8 +182,9 @@ function readOnly(site, kept) {
     ['admin.contact', link(kept.contact_url)],
     ['admin.privacy', link(kept.privacy_url)],
   ];
-  return [
+  return refill(
+    column,
     el('p.second', null, say('admin.readOnly')),
     el('dl.facts', null, rows.map(([name, value]) => [el('dt', null, say(name)), el('dd', null, value || say('change.none'))])),
-  ];
+  );
 }

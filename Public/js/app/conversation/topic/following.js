@@ -14,7 +14,7 @@ export function followButton(site, conversation, now, changed) {
     { aria: { haspopup: 'menu' }, data: { act: 'follow' }, on: { click: () => choose(node) } },
     icon(PICTURES[level]),
     say(`follow.${level}`),
-    icon('down'),
+    icon('open'),
   );
 
   async function choose(anchor) {

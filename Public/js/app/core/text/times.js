@@ -37,6 +37,7 @@ function format(name, date) {
 
 export const clock = (date) => format('clock', date);
 export const full = (date) => format('full', date);
+export const dated = (date) => format('dated', date);
 
 /** In lists: as short as it can be. */
 export function brief(date, now = new Date()) {

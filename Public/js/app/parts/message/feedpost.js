@@ -36,7 +36,7 @@ export function feedPost(message, view) {
   if (!tools) return node;
   if (message.state) tools.remove();
   else {
-    const repost = mayRepost && markTool(message, act, 'repost', 'again', ['feed.repost', 'feed.reposts']);
+    const repost = mayRepost && markTool(message, act, 'repost', 'repost', ['feed.repost', 'feed.reposts']);
     const like = markTool(message, act, 'like', 'like', ['feed.like', 'feed.likes']);
     tools.replaceChildren(...[replyTool(href, replies, mayReply, act), repost, like, ...others(tools)].filter(Boolean));
   }
@@ -57,7 +57,7 @@ function replyTool(href, replies, mayReply, act) {
 function writeReposter(node, { name, href }) {
   const words = name ? say('feed.reposted', { name }) : say('feed.youReposted');
   node.setAttribute('aria-label', `${node.getAttribute('aria-label')}, ${words}`);
-  node.querySelector('.post-body')?.prepend(el('p.feed-reposter', null, icon('again'), href ? el('a', { href }, words) : words));
+  node.querySelector('.post-body')?.prepend(el('p.feed-reposter', null, icon('repost'), href ? el('a', { href }, words) : words));
 }
 
 /** A button that sets or removes the user's own action, with its count. */

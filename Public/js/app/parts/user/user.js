@@ -5,7 +5,7 @@ import { groupBadge } from './groupbadge.js';
 import { rich } from '../message/rich.js';
 import { statusLine } from '../../core/status.js';
 import { isolate, say } from '../../core/text/text.js';
-import { moment } from '../../core/text/times.js';
+import { dated, moment } from '../../core/text/times.js';
 import { avatar } from './avatar.js';
 import { presenceWords, withPresence } from './presence.js';
 
@@ -36,7 +36,7 @@ export function userCard(user, { actions = [], presence } = {}) {
       ),
       el('p', null, groupsOf(user).map(groupBadge)),
       statusOf(user),
-      user.created_at && el('p.mark', null, say('user.since', { at: moment(new Date(user.created_at)) })),
+      user.created_at && el('p.mark', null, say('user.since', { at: dated(new Date(user.created_at)) })),
       user.bio && el('div.user-bio', null, rich(user.bio)),
     ),
     actions.length ? el('div.user-actions', null, actions) : null,
