@@ -49,36 +49,42 @@ async function heldUpTo({ pages }, sent, from) {
 /**
  * Edits a message and waits until the server has the change. A failed message is sent again with the new text.
  * @param {Parley} parley @param {any} message @param {Parameters<Parley['edit']>[1]} change
+ * @returns {Promise<Message | null>}
  */
 export const editAndWait = (parley, message, change) => processed(parley, () => parley.edit(message, change));
 
 /**
  * Deletes a message and waits until the server has the deletion. Resolves to the tombstone, or null if it was never sent.
  * @param {Parley} parley @param {any} message
+ * @returns {Promise<Message | null>}
  */
 export const deleteAndWait = (parley, message) => processed(parley, () => parley.delete(message));
 
 /**
  * Sets an action and waits until the server has it. Resolves to the message with its actions, or null if it was set.
  * @param {Parley} parley @param {any} message @param {string} type
+ * @returns {Promise<Message | null>}
  */
 export const setActionAndWait = (parley, message, type) => processed(parley, () => parley.setAction(message, type));
 
 /**
  * Removes an action and waits until the server has removed it. Resolves to the message, or null if the action was not set.
  * @param {Parley} parley @param {any} message @param {string} type
+ * @returns {Promise<Message | null>}
  */
 export const removeActionAndWait = (parley, message, type) => processed(parley, () => parley.removeAction(message, type));
 
 /**
  * Votes in a poll and waits until the server has the vote.
  * @param {Parley} parley @param {any} message @param {number[]} options
+ * @returns {Promise<Message | null>}
  */
 export const setVoteAndWait = (parley, message, options) => processed(parley, () => parley.setVote(message, options));
 
 /**
  * Retries an operation and waits until the server has it.
  * @param {Parley} parley @param {string} id
+ * @returns {Promise<any>} The message or conversation that it has created or changed.
  */
 export const retryAndWait = (parley, id) =>
   processed(parley, async () => {
@@ -90,9 +96,9 @@ export const retryAndWait = (parley, id) =>
 /**
  * Adds an operation and waits until the server has processed it.
  * @param {Parley} parley @param {() => Promise<Operation | null>} add
- * @returns {Promise<Message | null>} The created or changed message; null if there was nothing to send.
+ * @returns {Promise<any>} The created or changed message or conversation; null if there was nothing to send.
  */
-async function processed(parley, add) {
+export async function processed(parley, add) {
   /**
    * Answers that were announced before the operation's id was known.
    * @type {((operation: Operation) => void)[]}
@@ -100,11 +106,11 @@ async function processed(parley, add) {
   const early = [];
   /** @type {(handle: (operation: Operation) => void) => void} */
   let take = (handle) => void early.push(handle);
-  /** @type {(value: Message | null) => void} */
+  /** @type {(value: any) => void} */
   let resolve = () => {};
   /** @type {(problem: Problem) => void} */
   let reject = () => {};
-  /** @type {Promise<Message | null>} */
+  /** @type {Promise<any>} */
   const result = new Promise((...settle) => ([resolve, reject] = settle));
   result.catch(() => {});
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -112,7 +118,7 @@ async function processed(parley, add) {
   const isHeld = (/** @type {string} */ id) => parley.operations().some((held) => held.id === id);
   const cancelled = () => new Problem({ code: 'cancelled', detail: 'the operation was cancelled' });
   const ends = [
-    parley.on('sent', ({ id, message }) => take((own) => own.id === id && resolve(message))),
+    parley.on('sent', ({ id, message, conversation }) => take((own) => own.id === id && resolve(message ?? conversation))),
     parley.on('failed', ({ operation, problem }) =>
       take((own) => [own.id, own.target].includes(operation.id) && reject(asProblem(problem)))),
     // An earlier operation of the conversation rests, and so does this one.

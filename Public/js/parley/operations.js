@@ -13,8 +13,9 @@ import { wantLater, withReply } from './reducer.js';
  * @typedef {object} Operation
  * @property {string} id A message's `client_id`.
  * @property {number} order
- * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'vote' | 'read'} kind
- * @property {string} conversation_id
+ * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'vote' | 'read' | 'create_conversation' |
+ *   'update_conversation' | 'leave_conversation' | 'delete_conversation'} kind
+ * @property {string} conversation_id Empty for a new conversation.
  * @property {string} [message_id] The message that it changes.
  * @property {string} [target] The operation of that message while it is unsent; of a reply: of the message it answers.
  * @property {number} [seq] Of a read position.

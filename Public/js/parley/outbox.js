@@ -15,7 +15,7 @@ import {
   aboutSent, actionKinds, forgetRead, holdOf, inOrder, isSameAction, isSameTry, isUploaded, maxHold, mayBeSent, pollAgain,
   putAgain, removal, sendable, sourcesOfMessage,
 } from './operations.js';
-import { Problem, networkProblem } from './problem.js';
+import { Problem, loaded, networkProblem } from './problem.js';
 import {
   Rows, acknowledge, agesOf, changesUnread, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, keepSent, mergeMessage,
   position, sourcesOfSend, unconfirmed, wantLater,
@@ -533,7 +533,7 @@ export class Outbox {
   /** @param {Operation} op @param {AbortSignal} signal */
   async #perform(op, signal) {
     const { calls } = this.client;
-    const id = op.kind === 'send' || op.kind === 'read' ? '' : await this.#targetOf(op);
+    const id = op.kind === 'send' || !(op.message_id ?? op.target) ? '' : await this.#targetOf(op);
     // An answer is at least as new as the cursor at the time of the request.
     const { generation, start, cursor } = this.now();
     const known = { generation, start, position: position(generation, cursor) };
@@ -567,7 +567,7 @@ export class Outbox {
         return this.#settleRead(op, read, known);
       }
       default:
-        throw new Problem({ code: 'unknown_operation', detail: op.kind });
+        return (await loaded(import('./conversationrequests.js'))).changeConversation(this, op, options, known);
     }
   }
 
@@ -601,9 +601,7 @@ export class Outbox {
           await this.#change(op.id, (held) => ({ ...held, files: held.files.map(changed) }));
         };
         // Loaded with the first file. Without the network it is tried again later.
-        const { upload } = await import('./upload.js').catch((error) => {
-          throw networkProblem(error);
-        });
+        const { upload } = await loaded(import('./upload.js'));
         const uploaded = await upload(this.client, blob, {
           name: file.name, type: file.type, clientId: file.id, uploadId: file.upload_id, signal, onProgress,
           onUpload: (id) => note({ upload_id: id }),
@@ -628,7 +626,7 @@ export class Outbox {
     const sources = [['site', 'lost'], ['site', 'wanted'], ...sourcesOfMessage(own), ...sourcesOfSend(op.id), unconfirmed];
     const recount = `unread:${own.conversation_id}`;
     let isRecounted = false;
-    await this.#keepAnswer(sources, known, (rows) => {
+    await this.keepAnswer(sources, known, (rows) => {
       const before = rows.get('messages', [own.conversation_id, own.seq]);
       const isForced = isAnother(before, own);
       // The server was restored and gave the number again: the earlier message exists here alone.
@@ -656,7 +654,7 @@ export class Outbox {
    * Stores an answer. One of an earlier history is not stored: the operation is sent again.
    * @param {Source[]} sources @param {Known} known @param {(rows: Rows) => void} change
    */
-  async #keepAnswer(sources, known, change) {
+  async keepAnswer(sources, known, change) {
     const all = [...sources, ...historySources];
     let isOld = false;
     const changes = await this.store.update(all, (found) => {
@@ -677,7 +675,7 @@ export class Outbox {
     /** @type {Source[]} */
     const sources = [['conversations', op.conversation_id], ['outbox', op.id], ['site', 'wanted'], unconfirmed];
     let isRecounted = false;
-    await this.#keepAnswer(sources, known, (rows) => {
+    await this.keepAnswer(sources, known, (rows) => {
       const [held, own] = [rows.get('conversations', op.conversation_id), rows.get('outbox', op.id)];
       // A later position may have replaced the operation.
       if (own?.order === op.order) rows.remove('outbox', op.id);

@@ -3,7 +3,7 @@
 
 import { newHistory, missing, rangeAt, rangesOf, withRange, withoutRange } from './history.js';
 import { readCursor } from './ids.js';
-import { Problem, networkProblem } from './problem.js';
+import { Problem, loaded } from './problem.js';
 import {
   Rows, changesUnread, dropFound, finishSend, historyOf, historySources, isAnother, isOutdated, keepLost, mergeMessage, position, sourcesOfSend, wantLater,
 } from './reducer.js';
@@ -154,9 +154,7 @@ export class Pages {
     const below = held.filter(([, to]) => to < wanted).pop();
     const above = held.find(([first]) => first > wanted);
     const [low, high] = [below && (await at(below[1])), above && (await at(above[0]))];
-    const { find } = await import('./find.js').catch((error) => {
-      throw networkProblem(error);
-    });
+    const { find } = await loaded(import('./find.js'));
     return find(wanted, { low, high, last }, async (query) =>
       (await this.fetch(conversation, { ...query, signal })).messages);
   }

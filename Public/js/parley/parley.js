@@ -1131,6 +1131,10 @@ export { Client, MessageWindow, Problem };
 export {
   deleteAndWait, editAndWait, removeActionAndWait, retryAndWait, sendAndWait, setActionAndWait, setVoteAndWait,
 } from './awaited.js';
+export {
+  createConversation, createConversationAndWait, deleteConversation, deleteConversationAndWait, leaveConversation,
+  leaveConversationAndWait, updateConversation, updateConversationAndWait,
+} from './conversations.js';
 export { copyOf, forward, mention, messageOfPayload, privateChannel, replyTo, replyToAll } from './compose.js';
 export { browserStore, memoryStore } from './store.js';
 export { buildNodes, parseMarkup, plainText } from './markup.js';

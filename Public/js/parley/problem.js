@@ -61,3 +61,11 @@ export class Problem extends Error {
  * @param {unknown} cause
  */
 export const networkProblem = (cause) => new Problem({ code: 'network', detail: 'no answer' }, { cause });
+
+/**
+ * A module that is loaded with its first use. Without a network it is loaded later.
+ * @template T @param {Promise<T>} module
+ */
+export const loaded = (module) => module.catch((error) => {
+  throw networkProblem(error);
+});

@@ -25,6 +25,9 @@ struct OutboxCase: Decodable, Sendable, CustomTestStringConvertible {
     let set_action: String?
     let remove_action: String?
     let read: String?
+    /// The operation has this name, and so does the new title.
+    let update_conversation: String?
+    let leave_conversation: String?
     let retry: String?
     let cancel: String?
     let restart: Bool?
@@ -88,13 +91,16 @@ struct OutboxCase: Decodable, Sendable, CustomTestStringConvertible {
     let delete: String?
     let set_action: String?
     let remove_action: String?
+    let update_conversation: String?
+    let leave_conversation: String?
     let failed: String?
     let may_be_sent: Bool?
 
     var name: String {
       let words = [
         ("send", send), ("edit", edit), ("delete", delete), ("set_action", set_action),
-        ("remove_action", remove_action),
+        ("remove_action", remove_action), ("update_conversation", update_conversation),
+        ("leave_conversation", leave_conversation),
       ]
       return words.compactMap { word, target in target.map { "\(word) \($0)" } }.joined()
     }
@@ -173,6 +179,13 @@ private actor CasePlayer {
     } else if let name = step.read {
       let message = try #require(try await cache.messages(.clientIDs([name])).first).message
       try await outbox.markRead(message.id, in: garden)
+    } else if let name = step.update_conversation {
+      names.given.withLock { $0 = name }
+      try await outbox.updateConversation(garden, ConversationChange([.set(\.title, name)]))
+    } else if let name = step.leave_conversation {
+      names.given.withLock { $0 = name }
+      try await outbox.leaveConversation(garden)
+      network.departure.withLock { $0 = name }
     } else if let name = step.retry {
       try await outbox.retry(name)
     } else if let name = step.cancel {
@@ -242,6 +255,7 @@ private actor CasePlayer {
       case .delete: "delete"
       case .action(_, _, let isSet): isSet ? "set_action" : "remove_action"
       case .read: "read"
+      case .createConversation, .updateConversation, .leaveConversation, .deleteConversation: operation.kind.rawValue
       }
     guard operation.kind != .send, let target = operation.target else { return "\(word) \(operation.id)" }
     switch target {
@@ -321,6 +335,8 @@ private final class CaseNetwork: Transport {
   private let site: ScriptedSite
   private let garden: ID<Conversation>
   private let state = Mutex(State())
+  /// The name of the operation that leaves the conversation.
+  let departure = Mutex("")
 
   init(_ server: SiteTransport, _ site: ScriptedSite, _ garden: ID<Conversation>) {
     (self.server, self.site, self.garden) = (server, site, garden)
@@ -398,6 +414,12 @@ private final class CaseNetwork: Transport {
     {
       return "post \(name)"
     }
+    if case .bytes(let bytes) = exchange.body, exchange.method == "PATCH", !path.contains("messages"),
+      var body = try? JSONValue(parsing: bytes).object(), let name = try? body.string("title")
+    {
+      return "update_conversation \(name)"
+    }
+    if path.contains("participants") { return "leave_conversation \(departure.withLock { $0 })" }
     guard let index = path.firstIndex(of: "messages"), path.indices.contains(index + 1),
       let id = ID<Message>(path[index + 1]), let name = try? await name(of: id)
     else { return "\(exchange.method) \(exchange.target)" }

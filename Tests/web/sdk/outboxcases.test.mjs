@@ -61,10 +61,13 @@ class Network {
     if (answer === 'lost') throw new TypeError('lost');
     // The client's own timer aborts the request.
     if (answer === 'timeout') throw new DOMException('timeout', 'AbortError');
-    return Response.json(message);
+    return message === undefined ? new Response(null, { status: 204 }) : Response.json(message);
   }
 
   perform(method, [noun, id, verb, type], body) {
+    if (noun === 'conversations' && (verb === undefined || verb === 'participants')) {
+      return method === 'DELETE' ? undefined : { id, kind: 'group', revision: 2, last_seq: 0, last_offset: 1, ...body };
+    }
     if (verb === 'messages') return this.post(body);
     const message = this.messages.find((one) => one.id === (verb === 'read' ? body.message_id : id));
     if (verb === 'read') return { read_up_to: message.seq, delivered_up_to: message.seq, unread_count: 0 };
@@ -86,9 +89,11 @@ class Network {
   }
 
   /** The operation and the name of its message. */
-  describe(method, [, id, verb], body) {
+  describe(method, [noun, id, verb], body) {
     if (verb === 'messages') return `post ${body.client_id}`;
     if (verb === 'read') return 'read';
+    if (verb === 'participants') return `leave_conversation ${this.departure}`;
+    if (noun === 'conversations') return `update_conversation ${body.title}`;
     const word = { PATCH: 'edit', PUT: 'set_action', DELETE: verb ? 'remove_action' : 'delete' }[method];
     return `${word} ${this.nameOf(id)}`;
   }
@@ -130,8 +135,18 @@ class App {
     await mirror.load(store);
   }
 
-  async play({ send, reply_to, edit, text, delete: deleted, set_action, remove_action, read, retry, cancel, restart, answers }) {
+  async play({
+    send, reply_to, edit, text, delete: deleted, set_action, remove_action, read, update_conversation, leave_conversation, retry,
+    cancel, restart, answers,
+  }) {
     const { outbox } = this;
+    if (update_conversation) {
+      await outbox.add({ kind: 'update_conversation', id: update_conversation, ...about, body: { title: update_conversation } });
+    }
+    if (leave_conversation) {
+      await outbox.add({ kind: 'leave_conversation', id: leave_conversation, ...about });
+      this.network.departure = leave_conversation;
+    }
     if (send) await outbox.add({ kind: 'send', id: send, ...about, body: { text: send }, ...(reply_to ? { target: reply_to } : {}) });
     if (edit) await outbox.add({ kind: 'edit', ...about, target: edit, body: { text } });
     if (deleted) await outbox.add({ kind: 'delete', ...about, target: deleted });
@@ -169,7 +184,7 @@ class App {
   async operations() {
     const all = await this.store.list('outbox');
     return all.sort((a, b) => a.order - b.order).map((op) => {
-      const name = op.kind === 'send' ? op.id : (op.target ?? (op.message_id && this.network.nameOf(op.message_id)));
+      const name = op.kind === 'send' || op.kind.endsWith('_conversation') ? op.id : (op.target ?? (op.message_id && this.network.nameOf(op.message_id)));
       return { [op.kind]: name, ...(op.state === 'failed' ? { failed: op.reason.code } : {}), may_be_sent: op.unanswered };
     });
   }

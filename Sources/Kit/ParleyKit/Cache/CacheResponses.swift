@@ -33,13 +33,15 @@ extension Cache {
   /// The number of requests for the unread count of a conversation. A response may be older than the last one.
   func countRequest(of conversation: ID<Conversation>) -> Int { countRequests[conversation] ?? 0 }
 
-  func merge(_ own: OwnConversation, asOf event: Int, countRequest: Int) throws(CacheFault) {
+  func merge(
+    _ own: OwnConversation, asOf event: Int, countRequest: Int, _ more: CacheChanges = CacheChanges()
+  ) throws(CacheFault) {
     let id = own.conversation.id
     let isCurrent = countRequest == self.countRequest(of: id)
     let last = own.lastMessage.map { [$0] } ?? []
     let loaded = try replicas(.ids(last.map(\.message.id)))
-    var changes = CacheChanges()
-    changes.rows = aheadRows([id], nil)
+    var changes = more
+    changes.rows += aheadRows([id], nil)
     try change(bringing: loaded, changes) { replica in
       let isRequested = replica.needs.contains(.conversation(id))
       replica.merge(own, asOf: event)
@@ -75,15 +77,17 @@ extension Cache {
   }
 
   /// Drops an object that the server does not have, or does not show.
-  public func drop(_ need: Replica.Need) throws(CacheFault) {
+  public func drop(_ need: Replica.Need) throws(CacheFault) { try drop(need, CacheChanges()) }
+
+  func drop(_ need: Replica.Need, _ more: CacheChanges) throws(CacheFault) {
     let isHeld =
       switch need {
       case .conversation(let id): replica.conversations[id] != nil
       case .forum(let id): replica.forums[id] != nil
       case .user, .message, .inbox, .everything: false
       }
-    var changes = CacheChanges()
-    if isHeld { changes.rows = aheadRows([Self.goneName], nil) }
+    var changes = more
+    if isHeld { changes.rows += aheadRows([Self.goneName], nil) }
     try change(bringing: [], changes) { $0.drop(need) }
   }
 

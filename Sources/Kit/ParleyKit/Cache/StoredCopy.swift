@@ -106,7 +106,7 @@ extension OutboxOperation {
     guard kind != .read else { return nil }
     let (work, isWhole) = try Work.salvaged(kind, &object, of: value)
     self.init(
-      try object.string("id"), order: (try? object.int("order")) ?? 0, try object.read("conversation_id"), work,
+      try object.string("id"), order: (try? object.int("order")) ?? 0, try Self.conversation(kind, &object), work,
       createdAt: Self.time(&object))
     state = .failed(isWhole ? .unfinished : Self.salvaged)
     // Its client id makes another attempt safe.

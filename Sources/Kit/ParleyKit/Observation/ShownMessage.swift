@@ -66,7 +66,7 @@ public struct ShownMessage: Sendable, Hashable {
         case .edit(_, let new): text = new
         case .delete: (text, isDeleted) = ("", true)
         case .action(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
-        case .send, .read: break
+        case .send, .read, .createConversation, .updateConversation, .leaveConversation, .deleteConversation: break
         }
       }
     }
@@ -94,7 +94,7 @@ public struct ShownMessage: Sendable, Hashable {
 extension Cache {
   /// Cached messages with their pending changes.
   func shown(_ cached: [CachedMessage]) -> [ShownMessage] {
-    let changes = operations.values.sorted { $0.order < $1.order }.filter { $0.kind != .send && $0.kind != .read }
+    let changes = operations.values.sorted { $0.order < $1.order }.filter { $0.kind != .send && $0.kind.isOfMessage }
     return cached.map { one in ShownMessage(one, changes.filter { $0.target == .message(one.message.id) }) }
   }
 }

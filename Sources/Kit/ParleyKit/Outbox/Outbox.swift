@@ -10,7 +10,8 @@
 import ParleyJSON
 public import ParleyModel
 
-/// Operations that are sent as soon as there is a network: messages, edits, deletions, actions and read positions.
+/// Operations that are sent as soon as there is a network: messages, edits, deletions, actions, read positions, and changes
+/// of conversations.
 public actor Outbox {
   let cache: Cache
   let client: Client
@@ -99,8 +100,10 @@ public actor Outbox {
     return try begin(try await cache.addRead(message, in: conversation, id: clock.name(), at: clock.now()))
   }
 
-  private func add(_ work: OutboxOperation.Work, in conversation: ID<Conversation>) async throws -> OutboxOperation {
-    return try begin(try await cache.addOperation(work, in: conversation, id: clock.name(), at: clock.now()))
+  func add(
+    _ work: OutboxOperation.Work, in conversation: ID<Conversation>, id: OutboxOperation.Name? = nil
+  ) async throws -> OutboxOperation {
+    return try begin(try await cache.addOperation(work, in: conversation, id: id ?? clock.name(), at: clock.now()))
   }
 
   private func begin(_ operation: OutboxOperation?) throws(OutboxRefusal) -> OutboxOperation {

@@ -12,10 +12,14 @@ struct OutboxDelivery: Sendable {
   let progress: @Sendable (_ operation: OutboxOperation.Name, _ file: String, _ sent: Int, _ size: Int) -> Void
 
   /// - Returns: the target message or the created message.
-  func deliver(_ operation: OutboxOperation) async throws -> ID<Message>? {
+  /// - Parameter operation: gets the conversation that was created.
+  func deliver(_ operation: inout OutboxOperation) async throws -> ID<Message>? {
     // The response reflects at least the events before the request.
     let known = await cache.responseAge
     switch operation.work {
+    case .createConversation, .updateConversation, .leaveConversation, .deleteConversation:
+      operation.conversation = try await changeConversation(operation, known)
+      return nil
     case .send(let draft): return try await post(draft, as: operation, known)
     case .edit(let target, let text):
       let message = try id(of: target)

@@ -2,7 +2,8 @@ public import ParleyModel
 
 /// An event of the outbox.
 public enum OutboxEvent: Sendable, Hashable {
-  /// The server has processed the operation. A sent message has its id; dependent operations now refer to it.
+  /// The server has processed the operation. A sent message has its id; dependent operations now refer to it. The
+  /// operation of a new conversation has its id.
   case didSend(OutboxOperation, message: ID<Message>?)
   /// An attempt has failed; `OutboxOperation.attempts` counts them. A `pending` operation is retried.
   case didFail(OutboxOperation, ClientFault)

@@ -136,7 +136,7 @@ extension Outbox {
       let outcome = await attempt(operation)
       lanes[laneID] = nil
       switch outcome {
-      case .sent(let message): round.sent.append(.init(operation: operation, message: message))
+      case .sent(let operation, let message): round.sent.append(.init(operation: operation, message: message))
       case .cancelled: break
       case .failed(let operation):
         round.failed.append(operation)
@@ -155,7 +155,7 @@ extension Outbox {
   // MARK: Attempts
 
   private enum Outcome {
-    case sent(ID<Message>?)
+    case sent(OutboxOperation, ID<Message>?)
     /// The user cancelled the operation during the attempt.
     case cancelled
     /// The server refused the operation.
@@ -167,12 +167,12 @@ extension Outbox {
 
   private func attempt(_ operation: OutboxOperation) async -> Outcome {
     do {
-      guard let operation = try await cache.beginTry(of: operation.id) else { return .cancelled }
+      guard var operation = try await cache.beginTry(of: operation.id) else { return .cancelled }
       let fault: ClientFault
       do {
-        let message = try await delivery.deliver(operation)
+        let message = try await delivery.deliver(&operation)
         publish(.didSend(operation, message: message))
-        return .sent(message)
+        return .sent(operation, message)
       } catch {
         fault = error as? ClientFault ?? .storageFailed
       }

@@ -11,8 +11,8 @@ public struct OutboxOperation: Sendable, Hashable {
   public let id: Name
   /// The position among all operations.
   public internal(set) var order: Int
-  /// The conversation of the operation.
-  public let conversation: ID<Conversation>
+  /// The conversation of the operation; `ID(0)` until the server has created it.
+  public internal(set) var conversation: ID<Conversation>
   /// The work of the operation.
   public internal(set) var work: Work
   /// The progress of the operation.
@@ -34,6 +34,13 @@ public struct OutboxOperation: Sendable, Hashable {
     case delete(Draft.Target, andFiles: Bool)
     case action(Draft.Target, type: String, isSet: Bool)
     case read(ID<Message>)
+    /// With the body of the request, which has the operation's id as `client_id`.
+    case createConversation(JSONRaw)
+    /// With the body of the request.
+    case updateConversation(JSONRaw)
+    /// Ends the user's participation, or declines the request to it.
+    case leaveConversation
+    case deleteConversation
   }
 
   /// Kinds of operations.
@@ -41,6 +48,18 @@ public struct OutboxOperation: Sendable, Hashable {
     case send, edit, delete
     case action = "act"
     case read
+    case createConversation = "create_conversation"
+    case updateConversation = "update_conversation"
+    case leaveConversation = "leave_conversation"
+    case deleteConversation = "delete_conversation"
+
+    /// Whether it sends or changes a message.
+    public var isOfMessage: Bool {
+      switch self {
+      case .send, .edit, .delete, .action: true
+      case .read, .createConversation, .updateConversation, .leaveConversation, .deleteConversation: false
+      }
+    }
   }
 
   /// States of an operation.
@@ -65,6 +84,10 @@ public struct OutboxOperation: Sendable, Hashable {
     case .delete: .delete
     case .action: .action
     case .read: .read
+    case .createConversation: .createConversation
+    case .updateConversation: .updateConversation
+    case .leaveConversation: .leaveConversation
+    case .deleteConversation: .deleteConversation
     }
   }
 
@@ -80,7 +103,9 @@ public struct OutboxOperation: Sendable, Hashable {
   public var draft: Draft? {
     switch work {
     case .send(let draft): draft
-    case .edit, .delete, .action, .read: nil
+    case .edit, .delete, .action, .read, .createConversation, .updateConversation, .leaveConversation,
+      .deleteConversation:
+      nil
     }
   }
 
@@ -90,6 +115,7 @@ public struct OutboxOperation: Sendable, Hashable {
     case .send(let draft): draft.replyTo
     case .edit(let target, _), .delete(let target, _), .action(let target, _, _): target
     case .read(let message): .message(message)
+    case .createConversation, .updateConversation, .leaveConversation, .deleteConversation: nil
     }
   }
 
@@ -111,7 +137,7 @@ public struct OutboxOperation: Sendable, Hashable {
     case .edit(_, let text): work = .edit(target, text: text)
     case .delete(_, let andFiles): work = .delete(target, andFiles: andFiles)
     case .action(_, let type, let isSet): work = .action(target, type: type, isSet: isSet)
-    case .read: break
+    case .read, .createConversation, .updateConversation, .leaveConversation, .deleteConversation: break
     }
   }
 }
@@ -123,7 +149,7 @@ extension OutboxOperation: JSONWritable, JSONReadable {
     json.object { json in
       json.field("id", id)
       json.field("order", order)
-      json.field("conversation_id", conversation)
+      if conversation.number != 0 { json.field("conversation_id", conversation) }
       json.field("kind", kind.rawValue)
       if let target { json.field("target", target) }
       switch work {
@@ -133,7 +159,8 @@ extension OutboxOperation: JSONWritable, JSONReadable {
       case .action(_, let type, let isSet):
         json.field("type", type)
         json.field("set", isSet)
-      case .read: break
+      case .createConversation(let body), .updateConversation(let body): json.field("body", body)
+      case .read, .leaveConversation, .deleteConversation: break
       }
       json.field("failure", failure)
       json.field("attempts", attempts)
@@ -148,12 +175,18 @@ extension OutboxOperation: JSONWritable, JSONReadable {
     let kind: Kind = try object.word("kind")
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
-      try object.string("id"), order: try object.int("order"), try object.read("conversation_id"),
+      try object.string("id"), order: try object.int("order"), try Self.conversation(kind, &object),
       try Work(kind, &object, of: value), createdAt: Int64(createdAt.milliseconds))
     if let fault: ClientFault = try object.optional("failure") { state = .failed(fault) }
     attempts = try object.int("attempts", in: 0...Int.max)
     isUnderWay = try object.bool("under_way")
     mayBeSent = try object.optional("may_be_sent") ?? false
+  }
+}
+
+extension OutboxOperation {
+  static func conversation(_ kind: Kind, _ object: inout JSONObject) throws(JSONError) -> ID<Conversation> {
+    kind == .createConversation ? ID(0) : try object.read("conversation_id")
   }
 }
 
@@ -178,6 +211,10 @@ extension OutboxOperation.Work {
     case .read:
       guard case .message(let message) = try object.read("target") as Draft.Target else { throw value.error(.invalid) }
       self = .read(message)
+    case .createConversation: self = .createConversation(try object.raw("body"))
+    case .updateConversation: self = .updateConversation(try object.raw("body"))
+    case .leaveConversation: self = .leaveConversation
+    case .deleteConversation: self = .deleteConversation
     }
   }
 }

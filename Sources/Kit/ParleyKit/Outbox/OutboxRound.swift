@@ -4,7 +4,7 @@ public import ParleyModel
 public struct OutboxRound: Sendable, Hashable {
   /// A completed operation.
   public struct Sent: Sendable, Hashable {
-    /// The operation as it was sent.
+    /// The operation as it was sent. That of a new conversation has its id.
     public var operation: OutboxOperation
     /// The created message or the target.
     public var message: ID<Message>?

@@ -78,7 +78,7 @@ extension Cache {
     if let unsent = unsentOperation(target) { return .removed(try removeOperation(unsent.id)) }
     let target = try sentTarget(target)
     let others = orderedOperations.filter {
-      $0.target == target && !$0.isUnderWay && $0.kind != .send && $0.kind != .read
+      $0.target == target && !$0.isUnderWay && $0.kind != .send && $0.kind.isOfMessage
     }
     let work = OutboxOperation.Work.delete(target, andFiles: andFiles)
     guard let added = try append(work, in: conversation, id: id, at: time, replacing: others) else { return .noTarget }
@@ -232,7 +232,7 @@ extension Cache {
       case .send: operation.isCertainlyUnsent && !own.isEmpty
       // A deletion that was added during the attempt goes first.
       case .edit, .action: deletions.contains { $0.target == operation.target }
-      case .delete: false
+      case .delete, .createConversation, .updateConversation, .leaveConversation, .deleteConversation: false
       }
     if isUseless { return .dropped(operation, with: try removeOperation(id)) }
     // A deletion fails with the message that it waits for, so that both are shown.

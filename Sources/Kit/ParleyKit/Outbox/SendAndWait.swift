@@ -41,8 +41,40 @@ extension Outbox {
     try await stored(waitUntilSent { try await setAction(type, on: target, in: conversation, isSet: isSet) })
   }
 
+  /// Creates a conversation and waits until the server has it.
+  public func createConversationAndWait(
+    _ kind: Conversation.Kind, with users: [ConversationDraft.Invited] = [], title: String? = nil,
+    type: String? = nil, annotations: [Draft.Annotation]? = nil, readers: Conversation.Openness? = nil,
+    writers: Conversation.Openness? = nil, isHistoryVisible: Bool? = nil, isDistinct: Bool? = nil
+  ) async throws -> ID<Conversation> {
+    let sent = try await waitUntilProcessed {
+      try await createConversation(
+        kind, with: users, title: title, type: type, annotations: annotations, readers: readers, writers: writers,
+        isHistoryVisible: isHistoryVisible, isDistinct: isDistinct)
+    }
+    guard let sent else { throw ClientFault.cancelled }
+    return sent.operation.conversation
+  }
+
+  /// Changes a conversation, except a topic, and waits until the server has the change.
+  public func updateConversationAndWait(
+    _ conversation: ID<Conversation>, _ change: ConversationChange
+  ) async throws {
+    _ = try await waitUntilProcessed { try await updateConversation(conversation, change) }
+  }
+
+  /// Leaves a conversation and waits until the server has ended the participation.
+  public func leaveConversationAndWait(_ conversation: ID<Conversation>) async throws {
+    _ = try await waitUntilProcessed { try await leaveConversation(conversation) }
+  }
+
+  /// Deletes a conversation and waits until the server has deleted it.
+  public func deleteConversationAndWait(_ conversation: ID<Conversation>) async throws {
+    _ = try await waitUntilProcessed { try await deleteConversation(conversation) }
+  }
+
   /// Retries an operation and waits until the server has it.
-  /// - Returns: the message that it has created or changed; nil for a read position.
+  /// - Returns: the message that it has created or changed; nil for other operations.
   public func retryAndWait(_ id: OutboxOperation.Name) async throws -> Message? {
     try await stored(waitUntilSent { try await retry(id) })
   }
@@ -55,6 +87,13 @@ extension Outbox {
   /// Adds an operation and waits until the server has processed it.
   /// - Returns: the created message or the target.
   private func waitUntilSent(_ add: () async throws -> OutboxOperation?) async throws -> ID<Message>? {
+    try await waitUntilProcessed(add)?.message
+  }
+
+  /// - Returns: nil if nothing was left to send.
+  private func waitUntilProcessed(
+    _ add: () async throws -> OutboxOperation?
+  ) async throws -> OutboxRound.Sent? {
     let events = events()
     guard let operation = try await add() else { return nil }
     let (name, conversation) = (operation.id, operation.conversation)
@@ -70,7 +109,7 @@ extension Outbox {
     }
     for await event in events {
       switch event {
-      case .didSend(let sent, let message) where sent.id == name: return message
+      case .didSend(let sent, let message) where sent.id == name: return .init(operation: sent, message: message)
       // An earlier operation of the conversation is deferred, and so is this one.
       case .didFail(let failed, let fault)
       where failed.id == name || failed.conversation == conversation && failed.state == .pending:

@@ -8,7 +8,8 @@ extension Sync {
   @discardableResult
   public func fetchNewest(in conversation: ID<Conversation>) async throws -> [Message] {
     guard await cache.replica.conversations[conversation] != nil else { throw SyncRefusal.unknownConversation }
-    guard await !cache.operations.values.contains(where: { $0.conversation == conversation && $0.kind != .read }) else {
+    guard await !cache.operations.values.contains(where: { $0.conversation == conversation && $0.kind.isOfMessage })
+    else {
       throw SyncRefusal.unsentWork(conversation)
     }
     return try await exclusively {

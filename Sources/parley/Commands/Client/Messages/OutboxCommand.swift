@@ -85,7 +85,9 @@ enum OutboxCommand {
   }
 
   private static func line(_ operation: OutboxOperation) -> String {
-    var parts = [operation.id, operation.kind.rawValue, operation.conversation.description]
+    var parts = [
+      operation.id, operation.kind.rawValue, operation.conversation.number == 0 ? "-" : "\(operation.conversation)",
+    ]
     parts.append(operation.failure.map { "failed: \($0.userMessage)" } ?? "queued")
     if let draft = operation.draft {
       if !draft.text.isEmpty { parts.append("\u{201c}\(Terminal.plain(draft.text))\u{201d}") }
