@@ -1136,6 +1136,7 @@ export {
   leaveConversationAndWait, updateConversation, updateConversationAndWait,
 } from './conversations.js';
 export { copyOf, forward, mention, messageOfPayload, privateChannel, replyTo, replyToAll } from './compose.js';
+export { CachedThenFresh, conversation, conversations, forum, forums, message, messages, user, users } from './reads.js';
 export { browserStore, memoryStore } from './store.js';
 export { buildNodes, parseMarkup, plainText } from './markup.js';
 export { newClientId, compareIds } from './ids.js';
