@@ -20,7 +20,8 @@ import Testing
   @Test func `names are stable`() {
     #expect(
       LogEvent.allCases.map(\.rawValue) == [
-        "start", "stop", "reload", "migration", "backup", "restore", "hook", "certificate", "alert", "sign_in_failed",
+        "start", "stop", "reload", "migration", "backup", "restore", "hook", "certificate", "alert", "restore_test",
+        "sign_in_failed",
       ])
   }
 }
