@@ -105,6 +105,33 @@ class Posting(Feeds):
                 expect(first).to_contain_text("And the second ones")
                 self.assert_fits(page, "the feed")
 
+    def test_a_post_has_a_poll_and_a_reply_too(self):
+        page = self.feed_page("grace")
+        address = None
+        for field, verb in (("Write a post", "Post"), ("Write a reply", "Reply")):
+            with self.subTest(field=field):
+                if address:
+                    self.go(page, address)
+                write = page.locator("form.composer")
+                write.get_by_role("button", name="Add files, a link or a poll").click()
+                page.get_by_role("menuitem", name="Poll").click()
+                for number, text in enumerate(("Wool", "Cotton"), 1):
+                    write.get_by_label(f"Option {number}", exact=True).fill(f"{text} {verb}")
+                page.get_by_role("textbox", name=field).fill(f"Which socks, as a {verb}?")
+                write.get_by_role("button", name=verb, exact=True).click()
+                post = self.shown(page, f"Which socks, as a {verb}?")
+                self.is_sent(post)
+                option = post.get_by_role("button", name=f"Wool {verb} 0 votes")
+                option.click()
+                expect(post.get_by_role("button", name=f"Wool {verb} 1 vote")).to_be_visible()
+                expect(write.get_by_label("Option 1", exact=True)).to_have_count(0)
+                self.photograph(page, f"feed-poll-{verb.lower()}")
+                self.assert_accessible(page, f"a poll in a {verb}")
+                kept = self.call("GET", "/users/@grace/feed", token=self.tokens["grace"])
+                newest = self.call("GET", f"/conversations/{kept['id']}/messages", token=self.tokens["grace"])["data"][0]
+                self.assertEqual([it["votes"] for it in newest["poll"]["options"]], [1, 0])
+                address = f"/m/{newest['id']}"
+
     def test_an_own_post_is_edited_and_deleted_with_undo(self):
         page = self.feed_page("grace")
         post = self.write_post(page, "A post with a mistak")

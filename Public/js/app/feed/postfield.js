@@ -11,7 +11,7 @@ import { findUsers } from '../state/users.js';
 /**
  * @param {object} site
  * @param {object} options `key` of the draft, `placeholder`, `verb`, `acts` of `feedActions`, `lastOwn()`: the message that ↑ edits
- * @param {(draft: { text: string, files: object[], annotations?: object[] }) => Promise<any>} options.send
+ * @param {(draft: { text: string, files: object[], poll?: object, annotations?: object[] }) => Promise<any>} options.send
  */
 export function postField(site, { key, placeholder, verb, rows, acts, lastOwn, send }) {
   const { limits } = site.server;
@@ -22,6 +22,7 @@ export function postField(site, { key, placeholder, verb, rows, acts, lastOwn, s
       // Puts the post back into the field, as a draft.
       field.insert(draft.text);
       field.take((draft.files ?? []).map(({ file }) => file));
+      if (draft.poll) field.addPoll(draft.poll);
       toast(error.code === 'network' ? say('feed.firstOffline') : sayProblem(error));
     }
   };
@@ -38,9 +39,10 @@ export function postField(site, { key, placeholder, verb, rows, acts, lastOwn, s
     tags: (start) => findTags(site, start),
     lastOwn,
     filesUpTo: limits.file_bytes ?? 0,
+    polls: true,
     share: async () => (await import('../conversation/sharelink.js')).shareLink(site, post),
-    send: ({ text, editing, files, descriptions }) =>
-      editing ? acts().run(editing, 'save', text) : post({ text, files, ...(descriptions && { descriptions }) }),
+    send: ({ text, editing, files, poll, descriptions }) =>
+      editing ? acts().run(editing, 'save', text) : post({ text, files, ...(poll && { poll }), ...(descriptions && { descriptions }) }),
   });
   return Object.assign(field, {
     /** Fits the height to the text, once the field is in the page. */

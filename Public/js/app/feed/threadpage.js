@@ -216,7 +216,7 @@ class ThreadPage {
       reply: ({ id }) => page.#reply(id),
       edit: (message) => page.field.edit(message),
       insert: (text) => page.field.insert(text),
-      addPoll: () => {},
+      addPoll: (poll) => page.field.addPoll(poll),
     };
   }
 

@@ -129,7 +129,7 @@ class FeedPage {
       reply: ({ id }) => this.#shell.go(`/m/${id}?reply`),
       edit: (message) => (page.field ? page.#edit(message) : this.#shell.go(`/m/${message.id}?edit`)),
       insert: (text) => page.field?.insert(text),
-      addPoll: () => {},
+      addPoll: (poll) => page.field?.addPoll(poll),
     };
   }
 
