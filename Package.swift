@@ -84,11 +84,13 @@ let server: [Target] = [
   sources(
     "WebAuthn", in: "Sources/Server/WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
+    "OAuth", in: "Sources/Server/OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+  sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
-    "WebPush", "WebAuthn", "Mail", "ParleyCrypto"),
+    "WebPush", "WebAuthn", "OAuth", "Mail", "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
     "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
@@ -96,7 +98,8 @@ let server: [Target] = [
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
   sources(
-    "API", in: "Sources/Server/API", "Community", "WebAuthn", "PubSub", "ParleyModel", "ParleyMarkup", "Previews",
+    "API", in: "Sources/Server/API", "Community", "WebAuthn", "OAuth", "PubSub", "ParleyModel", "ParleyMarkup",
+    "Previews",
     "Web",
     "ParleyWire",
     "ParleyJSON"),
@@ -159,11 +162,13 @@ let testTargets: [Target] = [
   tests("WebTests", "Web"),
   tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("WebAuthnTests", "WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON", "TestSupport"),
+  tests("OAuthTests", "OAuth", "ParleyModel", "ParleyWire", "ParleyJSON"),
   tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "WebAuthn", "Mail",
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "WebAuthn", "OAuth",
+    "Mail",
     "ParleyHTTPClient",
     "TestSupport"),
   tests(

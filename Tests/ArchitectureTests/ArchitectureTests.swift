@@ -53,11 +53,12 @@ private let mayImport: [String: Set<String>] = [
   "PubSub": ["ParleyModel"],
   "WebPush": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "WebAuthn": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
+  "OAuth": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
-    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "Mail", "ParleyCrypto",
-    "Dispatch",
+    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "Mail",
+    "ParleyCrypto", "Dispatch",
   ],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Webhooks": [
@@ -66,7 +67,8 @@ private let mayImport: [String: Set<String>] = [
   "Web": ["ParleyWire", "ParleyJSON"],
   "Serving": ["ParleyNetworking", "ParleyWire", "Web", "ParleyJSON", "Dispatch"],
   "API": [
-    "Community", "WebAuthn", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire", "ParleyJSON",
+    "Community", "WebAuthn", "OAuth", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire",
+    "ParleyJSON",
   ],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
   "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking", "Security"],

@@ -73,6 +73,7 @@ public struct API: Sendable {
   public func use(_ rates: RateLimits) { limiter.use(rates) }
 
   public func add(to routes: inout Router.Builder) {
+    addOAuth(to: &routes)
     for endpoint in Self.endpoints {
       for path in endpoint.paths {
         guard let bound = endpoint.bodyLimit else {
@@ -124,6 +125,8 @@ struct Endpoint: Sendable {
     case webhook
     /// The program behind a slash command, by the secret in the path.
     case invocation
+    /// An app, by its own credentials (OAuth). Other credentials are ignored.
+    case client
     /// The operator, over the control socket in the data folder.
     case controlSocket
   }

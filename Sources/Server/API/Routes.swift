@@ -101,6 +101,15 @@ extension API {
     Endpoint(.get, "/conversations/{id}/commands", .user(.read), listConversationCommands),
     Endpoint(.post, "/conversations/{id}/commands", .user(.write), counts: .sending, invokeCommand),
     Endpoint(.post, "/command-replies/{secret}", .invocation, counts: .delivering, replyToCommand),
+    // Apps, which users connect by OAuth.
+    Endpoint(.get, "/apps", .user(.read), listApps),
+    Endpoint(.post, "/apps", .user(.admin), counts: .login, createApp),
+    Endpoint(.get, "/apps/{id}", .user(.read), getApp),
+    Endpoint(.patch, "/apps/{id}", .user(.admin), updateApp),
+    Endpoint(.delete, "/apps/{id}", .user(.admin), deleteApp),
+    Endpoint(.post, "/apps/{id}/secret", .user(.admin), counts: .login, rotateAppSecret),
+    Endpoint(.get, "/me/apps", .user(.read), listConnectedApps),
+    Endpoint(.delete, "/me/apps/{id}", .user(.admin), disconnectApp),
     // Groups of users.
     Endpoint(.get, "/groups", .user(.read), listUserGroups),
     Endpoint(.post, "/groups", .user(.admin), createUserGroup),

@@ -3,6 +3,8 @@ package enum LogEvent: String, Sendable, CaseIterable {
   case start, stop, reload, migration, backup, restore, hook, certificate, alert
   case restoreTest = "restore_test"
   case signInFailed = "sign_in_failed"
+  /// A code or a refresh token of an app was used a second time.
+  case tokenReused = "token_reused"
 
   /// A line such as `event=backup result=ok path=/srv/a.tar Scheduled backup …`.
   package func line(_ fields: KeyValuePairs<String, String> = [:], _ sentence: String = "") -> String {

@@ -258,8 +258,8 @@ import Web
     let kinds = Dictionary(grouping: others, by: \.rateLimit)
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
-        "/bots", "/bots/{id}/tokens", "/commands", "/commands/{id}/secret", "/destructions", "/email-confirmations",
-        "/links/{code}", "/me/password",
+        "/apps", "/apps/{id}/secret", "/bots", "/bots/{id}/tokens", "/commands", "/commands/{id}/secret",
+        "/destructions", "/email-confirmations", "/links/{code}", "/me/password",
         "/me/second-factor",
         "/me/tokens", "/password-resets", "/sessions",
         "/sessions/current/proof", "/sessions/passkey", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",

@@ -24,6 +24,8 @@ import Testing
       (.delete, "/users/@grace", ["reason": "x"]), (.post, "/webhooks", ["conversation_id": "1", "name": "x"]),
       (.post, "/webhook-endpoints", ["name": "x", "url": "https://example.org/", "topics": ["me"]]),
       (.post, "/commands", ["name": "x", "url": "https://example.org/", "bot_id": "1"]),
+      (.post, "/apps", ["name": "x", "redirect_uris": ["https://example.org/"]]),
+      (.patch, "/settings", ["app_registration": true]),
       (.post, "/destructions", ["user": "@grace", "reason": "x"]),
       (.patch, "/users/@grace", ["end_sessions": true]),
     ]

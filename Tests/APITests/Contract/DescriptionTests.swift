@@ -24,7 +24,8 @@ import Web
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
       let schemes = (operation["security"]?.items ?? []).map(\.members)
       switch endpoint.access {
-      case .anyone, .webhook, .invocation, .controlSocket: #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
+      case .anyone, .webhook, .invocation, .client, .controlSocket:
+        #expect(schemes.contains { $0.isEmpty }, "\(endpoint.path)")
       case .user(let scope):
         #expect(Set(schemes.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
         #expect(

@@ -208,6 +208,10 @@ import Testing
       let draft: [String: Any] = ["name": "hook \(number)", "url": "https://example.org/", "topics": ["me"]]
       endpoint = try await village.expect(201, .post, "/webhook-endpoints", as: "ada", draft)["id"] ?? ""
     }
+    for number in 0..<6 {
+      let app = try await OAuthStage(village, ["name": "app \(number)"])
+      _ = try await app.tokens()
+    }
     for number in 0..<6 { try await SlashCommandTests.create(["name": "command\(number)"], in: village) }
     let owned = ID<WebhookEndpoint>(Int(endpoint) ?? 0)
     _ = try await village.community.store.write { tx throws(Refusal) in
@@ -239,6 +243,7 @@ import Testing
       ("/bots", "/bots", "ada", 6), ("/bots/{id}/tokens", "/bots/@bot0/tokens", "ada", 6),
       ("/webhooks", "/webhooks", "ada", 6),
       ("/webhook-endpoints", "/webhook-endpoints", "ada", 6), ("/commands", "/commands", "ada", 6),
+      ("/apps", "/apps", "ada", 6), ("/me/apps", "/me/apps", "grace", 6),
       ("/webhook-endpoints/{id}/deliveries", "/webhook-endpoints/\(endpoint)/deliveries", "ada", 6),
       ("/sessions", "/sessions", "grace", 6),
       ("/me/push-subscriptions", "/me/push-subscriptions", "grace", 5), ("/me/passkeys", "/me/passkeys", "grace", 5),

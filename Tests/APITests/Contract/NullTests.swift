@@ -46,7 +46,7 @@ import Testing
         (.patch, "/messages/\(message)", "MessageChange"), (.post, "/invites", "InviteDraft"),
         (.post, "/bots", "BotDraft"), (.post, "/webhooks", "WebhookDraft"),
         (.post, "/webhook-endpoints", "WebhookEndpointDraft"), (.post, "/commands", "SlashCommandDraft"),
-        (.post, "/conversations/\(room)/commands", "CommandInvocationDraft"),
+        (.post, "/conversations/\(room)/commands", "CommandInvocationDraft"), (.post, "/apps", "AppDraft"),
         (.post, "/reports", "ReportDraft"), (.post, "/removals", "RemovalDraft"),
         (.post, "/destructions", "DestructionDraft"),
         (.put, "/users/@grace/ban", "BanDraft"),

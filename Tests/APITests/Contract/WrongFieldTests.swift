@@ -61,6 +61,9 @@ import Testing
       "/commands", #"{"name":"A","url":7,"forums":["1","x"],"secret":"x"}"#,
       ["bot_id missing", "name invalid", "url wrong_type", "forums[1] invalid", "secret unknown_field"]),
     Request(
+      "/apps", #"{"website":7,"redirect_uris":["https://example.org/",7],"scope":"all","secret":"x"}"#,
+      ["name missing", "website wrong_type", "redirect_uris[1] wrong_type", "scope invalid", "secret unknown_field"]),
+    Request(
       "/reports", #"{"message_id":"x","why":1}"#, ["reason missing", "message_id invalid", "why unknown_field"]),
     Request("/invites", #"{"role":"king","max_uses":"1"}"#, ["role invalid", "max_uses wrong_type"]),
     Request("/conversations", #"{"kind":"club","distinct":7}"#, ["kind invalid", "distinct wrong_type"]),

@@ -73,6 +73,7 @@ final class Village: Sendable {
     (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
     rates.delivering = endless
     rates.reporting = endless
+    (rates.oauth, rates.registeringApps) = (endless, endless)
     (rates.signalling, rates.searching, rates.digesting) = (endless, endless, endless)
     return rates
   }()
@@ -395,8 +396,9 @@ final class Village: Sendable {
   }
 
   /// Submits a form of a page.
-  func submit(_ path: String, _ form: String) async throws -> Answer {
-    let fields: Fields = ["Content-Type": "application/x-www-form-urlencoded"]
+  func submit(_ path: String, _ form: String, fields more: Fields = Fields()) async throws -> Answer {
+    var fields = more
+    if !fields.has("content-type") { fields.add("Content-Type", "application/x-www-form-urlencoded") }
     return try await answer(.post, path, as: nil, Array(form.utf8), fields, base: "")
   }
 

@@ -238,6 +238,33 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         let id = try await command(stage)
         try await stage.request(.delete, "/commands/\(id)", as: "ada")
       }),
+    ReplayCase("post /apps", { _ = try await OAuthStage($0.village) }),
+    ReplayCase(
+      "patch /apps/{id}",
+      { stage in
+        let app = try await OAuthStage(stage.village).app
+        try await stage.request(.patch, "/apps/\(app)", as: "ada", ["name": "Rowing boat", "enabled": false])
+      }),
+    ReplayCase(
+      "post /apps/{id}/secret",
+      { stage in
+        let app = try await OAuthStage(stage.village, ["confidential": true]).app
+        try await stage.request(.post, "/apps/\(app)/secret", as: "ada")
+      }),
+    ReplayCase(
+      "delete /apps/{id}",
+      { stage in
+        let app = try await OAuthStage(stage.village)
+        _ = try await app.directTokens()
+        try await stage.request(.delete, "/apps/\(app.app)", as: "ada")
+      }),
+    ReplayCase(
+      "delete /me/apps/{id}",
+      { stage in
+        let app = try await OAuthStage(stage.village)
+        _ = try await app.directTokens()
+        try await stage.request(.delete, "/me/apps/\(app.app)", as: "grace")
+      }),
     // The server of the stage reaches no program.
     ReplayCase(
       "post /conversations/{id}/commands", before: { _ = try await command($0) },

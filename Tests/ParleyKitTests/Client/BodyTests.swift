@@ -196,6 +196,7 @@ private let wholeSite = SiteSettingsChange(
     .set(\.privacyURL, "https://garden.example/privacy"), .set(\.icon, ID(8)), .set(\.arrivalForum, ID(9)),
     .set(\.requireSecondFactor, .staff), .set(\.sessionIdleDays, 30), .set(\.sessionMaxDays, 60),
     .set(\.staffSessionIdleDays, 7), .set(\.staffSessionMaxDays, 30), .set(\.pushShows, .sender),
+    .set(\.appRegistration, true),
     .set(\.signUpsPausedUntil, 1_800_000_000_000), .set(\.newcomersPausedUntil, 1_800_000_001_000),
   ],
   newcomers: [
@@ -401,6 +402,18 @@ private let wholeSite = SiteSettingsChange(
           name: "Index", url: "https://example.org/", topics: [.me], events: [], isEnabled: true, ifRevision: 2)))
     try sent.take(.postToWebhook("5f3d", "green", as: "CI", clientID: "one"))
     try sent.take(
+      .createApp(
+        AppDraft(
+          name: "Ferry", website: "https://ferry.example/", redirectURIs: ["com.example.ferry:/cb"], scope: .read,
+          isConfidential: true, clientID: "one")))
+    try sent.take(
+      .updateApp(
+        ID(6),
+        AppChange(
+          name: "Ferry", website: .set("https://ferry.example/"), redirectURIs: ["https://ferry.example/cb"],
+          scope: .admin, isVerified: true, isEnabled: true, ifRevision: 2)))
+    try sent.take(.updateApp(ID(6), AppChange(website: .cleared)))
+    try sent.take(
       .createCommand(
         SlashCommandDraft(
           name: "weather", description: "The weather", usage: "<city>", bot: ID(9), url: "https://example.org/",
@@ -493,6 +506,8 @@ private let wholeSite = SiteSettingsChange(
     #expect(!Request<Resource<NewWebhookEndpoint>>.createWebhookEndpoint(endpoint).isRepeatable)
     let command = SlashCommandDraft(name: "b", bot: ID(9), url: "https://example.org/", clientID: "o")
     #expect(!Request<Resource<NewSlashCommand>>.createCommand(command).isRepeatable)
+    let app = AppDraft(name: "b", redirectURIs: ["https://example.org/"], clientID: "o")
+    #expect(!Request<Resource<NewApp>>.createApp(app).isRepeatable)
     #expect(Request<Resource<CommandInvocation>>.invokeCommand("b", in: ID(7), clientID: "o").isRepeatable)
     #expect(Request<Resource<Message>>.postToWebhook("5f3d", "green", clientID: "one").isRepeatable)
     let imported = Request<Resource<SignInResult>>.signUp(nil, password: "a long one", invite: "code", clientID: "one")

@@ -237,7 +237,15 @@ import Testing
     _ = try tx.pendingWebhookDeliveries(of: ID(7), limit: 3)
     for slice in [ListSlice(limit: 3), ListSlice(after: ListKey(RawDatabase.ada), isBackward: true, limit: 3)] {
       _ = try tx.commands(slice)
+      _ = try tx.apps(slice)
+      _ = try tx.connectedApps(of: RawDatabase.ada, slice)
     }
+    _ = try tx.app(ID(7))
+    _ = try tx.secretDigest(of: ID(7))
+    _ = try tx.appCode(withDigest: [7])
+    _ = try tx.refreshToken(withDigest: [7])
+    _ = try tx.accessToken(withDigest: [7])
+    _ = try tx.isOfApp(ID(7))
     _ = try tx.command(ID(7))
     _ = try tx.enabledCommand(named: "weather")
     _ = try tx.hasCommand(named: "weather")
@@ -402,6 +410,25 @@ import Testing
       try tx.disableWebhookEndpoints(of: Garden.ada)
       try tx.disableWebhookEndpoints(ofTokens: [ID(7)])
       try tx.delete(endpoint)
+      let app = try tx.add(
+        NewStoredApp(AppDraft(name: "Ferry", redirectURIs: ["https://example.org/"]), digest: nil, creator: Garden.ada))
+      guard let knownApp = try tx.app(app) else { throw .notFound }
+      try tx.set(knownApp)
+      try tx.setSecret([7], of: app)
+      try tx.add(RestoredAppTests.code(app, digest: [7]))
+      guard let appCode = try tx.appCode(withDigest: [7]) else { throw .notFound }
+      let grant = try tx.addGrant(of: appCode, withDigest: [7])
+      try tx.addRefreshToken([8], replacing: nil, of: grant.id)
+      try tx.addRefreshToken([9], replacing: [8], of: grant.id)
+      try tx.trimAccessTokens(of: grant.id)
+      try tx.trimGrants(of: app, by: Garden.ada)
+      try tx.endGrants(of: app, by: Garden.ada)
+      try tx.endGrants(ofUser: Garden.ada)
+      _ = try tx.removeExpiredAppCodes(limit: 10)
+      _ = try tx.removeUsedRefreshTokens(limit: 10)
+      _ = try tx.removeIdleGrants(limit: 10)
+      _ = try tx.removeUnusedApps(limit: 10)
+      try tx.delete(app)
       let draft = SlashCommandDraft(
         name: "weather", bot: Garden.ada, url: "https://example.org/")
       let command = try tx.add(

@@ -166,6 +166,20 @@ public struct NewWebhookEndpoint: JSONReadable, Sendable, Hashable {
   }
 }
 
+/// An app with its secret.
+public struct NewApp: JSONReadable, Sendable, Hashable {
+  /// The app. Its id is the `client_id` of OAuth.
+  public let app: App
+  /// Nil for an app without a secret, and in the response to a repeated request.
+  public let secret: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    app = try App(&object)
+    secret = try object.optional("secret")
+  }
+}
+
 /// A slash command with its secret.
 public struct NewSlashCommand: JSONReadable, Sendable, Hashable {
   /// The command.

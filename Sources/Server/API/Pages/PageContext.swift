@@ -116,6 +116,18 @@ struct PageContext {
     return page.status == .ok ? response.tagged(bytes) : response
   }
 
+  /// A page with private content, whose form may lead to another program.
+  ///
+  /// - Parameter formAction: a source of the Content Security Policy; browsers check the redirect after a form, too.
+  func respond(privately page: VisitorPage, formAction: String? = nil) -> Response {
+    var response = Response(page.status, page.html(in: site), type: .html)
+    // A secret and a text of another user are in one page: the length of its compressed form would tell of them (BREACH).
+    response.isNegotiated = true
+    response.fields.addMissing(from: Self.policy(formAction: formAction))
+    response.fields.add("Cache-Control", "no-store")
+    return response
+  }
+
   /// A file with public content as the response to everyone.
   static func file(_ bytes: [UInt8], _ type: ContentType, caching: String = Self.caching) -> Response {
     var response = Response(.ok, bytes, type: type)
@@ -126,13 +138,17 @@ struct PageContext {
   private static let caching = "public, max-age=60"
 
   /// Pages need their style sheet and script, the feed and pictures.
-  private static let policy: Fields = [
-    "Content-Security-Policy": [
-      "default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", "img-src 'self'",
-      "media-src 'self'", "form-action 'self'",
-      "frame-ancestors 'none'", "base-uri 'none'",
-    ].joined(separator: "; "),
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-  ]
+  private static let policy = policy(formAction: nil)
+
+  private static func policy(formAction: String?) -> Fields {
+    [
+      "Content-Security-Policy": [
+        "default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", "img-src 'self'",
+        "media-src 'self'", "form-action 'self'" + (formAction.map { " " + $0 } ?? ""),
+        "frame-ancestors 'none'", "base-uri 'none'",
+      ].joined(separator: "; "),
+      "Cross-Origin-Opener-Policy": "same-origin",
+      "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ]
+  }
 }

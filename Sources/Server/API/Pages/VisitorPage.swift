@@ -36,6 +36,8 @@ struct VisitorPage: Sendable {
   /// JSON-LD documents.
   var data: [[UInt8]] = []
   var status = Status.ok
+  /// Whether the header has links. The reader of a page without them has a session.
+  var hasNavigation = true
   /// The content of `main`.
   let content: @Sendable (inout TagWriter) -> Void
 
@@ -124,6 +126,7 @@ struct VisitorPage: Sendable {
         html.void("img", ["src": Self.icon, "alt": "", "width": "32", "height": "32"])
         html.tag("bdi", [:], site.name)
       }
+      guard hasNavigation else { return }
       html.tag("nav", ["class": "bar-links", "aria-label": html.words[.mainNavigation]]) { html in
         html.tag("a", ["class": "forums-link", "href": "/forums"], html.words[.forums])
         html.tag(

@@ -2,6 +2,7 @@
 // app at the same addresses.
 
 import Community
+import OAuth
 import ParleyModel
 import ParleyWire
 public import Web
@@ -56,6 +57,13 @@ struct VisitorPages: Sendable {
     routes.on(.post, "/unsubscribe/{code}", bodyLimit: PageContext.maxUnsubscribeBody) {
       request, server throws(Problem) in
       try await respond(to: request, server) { try await $0.respond(try await $0.unsubscribe()) }
+    }
+    routes.on(.get, "/oauth/authorize") { request, server throws(Problem) in
+      try await respond(to: request, server) { try await $0.consentPage() }
+    }
+    routes.on(.post, "/oauth/authorize", bodyLimit: { OAuthParameters.maxFormBytes * 2 }) {
+      request, server throws(Problem) in
+      try await respond(to: request, server) { try await $0.answerConsent() }
     }
     // Conversations outside of forums have participants; other addresses under these paths do not exist.
     for path in ["/c/{rest...}", "/f/{rest...}", "/t/{rest...}", "/u/{rest...}", "/m/{rest...}"] {

@@ -43,6 +43,7 @@ struct RealtimeClient {
   /// Authenticates the client with a token. Returns whether it was a visitor until now.
   mutating func authenticate(_ token: String) throws(Refusal) -> Bool {
     guard let known = try view.authenticate(token, from: address?.networkText) else { throw .unauthenticated }
+    guard known.scope >= .read else { throw .forbidden }
     guard caller.user == nil || caller.user == known.user else { throw .conflict }
     defer { caller = known }
     return caller.user == nil

@@ -1,5 +1,5 @@
-// Operations of tokens that are limited to forums. The rules of the community check the forum of each of them; all other
-// operations are refused.
+// Operations of tokens that are limited to forums, or to the profile of their user. The rules of the community check the
+// forum or the user of each of them; all other operations are refused.
 
 import ParleyWire
 
@@ -29,6 +29,13 @@ extension Endpoint {
 
   var worksWithForumToken: Bool { Self.withForumToken.contains(name) }
 
-  /// Names in the list that no endpoint has.
-  static var strayForumTokenNames: Set<String> { withForumToken.subtracting(API.endpoints.map(\.name)) }
+  /// Operations that a token of the scope `profile` calls as its user, not as a visitor.
+  private static let withProfileToken: Set<String> = ["GET /users/{id}", "GET /users/{id}/avatar"]
+
+  var worksWithProfileToken: Bool { Self.withProfileToken.contains(name) }
+
+  /// Names in the lists that no endpoint has.
+  static var strayForumTokenNames: Set<String> {
+    withForumToken.union(withProfileToken).subtracting(API.endpoints.map(\.name))
+  }
 }

@@ -16,6 +16,7 @@ extension Endpoint {
 
   var worksOnFullDisk: Bool {
     method.isSafe || method == .delete || access == .controlSocket || Self.onFullDisk.contains(name)
+      || access == .client && rateLimit == .oauth
   }
 }
 

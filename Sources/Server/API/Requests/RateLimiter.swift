@@ -173,7 +173,7 @@ final class RateLimiter: Sendable {
   private func owner(of kind: RateLimitKind, _ caller: Caller, _ address: IPAddress?) -> Owner? {
     switch kind {
     // Counted by address even for users: an attacker can create any number of users.
-    case .login, .registration: address.map { .address($0.subscriber) }
+    case .login, .registration, .oauth, .registeringApps: address.map { .address($0.subscriber) }
     // Visitors of one network are counted together: an address is easily changed.
     case .reporting: address.map { .address($0.network) }
     // Counted by the name in the body: see `Guess`.

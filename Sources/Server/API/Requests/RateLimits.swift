@@ -21,6 +21,10 @@ public enum RateLimitKind: Sendable, Hashable, CaseIterable {
   case signalling
   /// Reports by visitors.
   case reporting
+  /// Requests of apps for tokens.
+  case oauth
+  /// Apps that register themselves.
+  case registeringApps
   /// Every other change.
   case writing
 }
@@ -38,6 +42,8 @@ public struct RateLimits: Sendable {
   public var digesting = Allowance(burst: 600, perMinute: 300)
   public var signalling = Allowance(burst: 256, perMinute: 1_200)
   public var reporting = Allowance(burst: 10, perDay: 100)
+  public var oauth = Allowance(burst: 120, perMinute: 240)
+  public var registeringApps = Allowance(burst: 5, perDay: 20)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
   public init() {}
@@ -55,6 +61,8 @@ public struct RateLimits: Sendable {
     case .digesting: digesting
     case .signalling: signalling
     case .reporting: reporting
+    case .oauth: oauth
+    case .registeringApps: registeringApps
     case .writing: writing
     }
   }
@@ -104,6 +112,12 @@ extension RateLimits {
     Entry(name: "digests-burst", meaning: "burst of the limit above", path: \.digesting.burst),
     Entry(name: "reports", meaning: "reports by visitors per network and day", path: \.reporting.perDay),
     Entry(name: "reports-burst", meaning: "burst of the limit above", path: \.reporting.burst),
+    Entry(name: "oauth", meaning: "token requests of apps per address and minute", path: \.oauth.perMinute),
+    Entry(name: "oauth-burst", meaning: "burst of the limit above", path: \.oauth.burst),
+    Entry(
+      name: "app-registration", meaning: "apps that register themselves per address and day",
+      path: \.registeringApps.perDay),
+    Entry(name: "app-registration-burst", meaning: "burst of the limit above", path: \.registeringApps.burst),
     Entry(name: "discovery", meaning: "contact lookups per user and day", path: \.discovery.perDay),
     Entry(name: "discovery-burst", meaning: "burst of the limit above", path: \.discovery.burst),
   ]

@@ -34,12 +34,18 @@ struct RequestContext {
       return
     }
     api.hints.examine(request.fields, server)
-    caller =
+    var caller: Caller =
       switch endpoint.access {
       case .webhook: try Authentication.webhook(of: request, server, api, view).caller
       case .invocation: try Authentication.invocation(of: request, server, api, view).replier
+      case .client: .visitor(network: server.networkHash)
       case .anyone, .user, .controlSocket: try Authentication.caller(of: request, server, api, view)
       }
+    // The profile is no access to content: with it, an app reads what visitors read.
+    if caller.scope < .read, endpoint.access == .anyone, !endpoint.worksWithProfileToken {
+      caller = .visitor(network: server.networkHash)
+    }
+    self.caller = caller
     known = caller
     if caller.lacksSecondFactor, !endpoint.worksWithoutSecondFactor { throw Refusal.secondFactorMissing }
     if caller.forums != nil, !endpoint.worksWithForumToken { throw Refusal.forbidden }

@@ -52,11 +52,7 @@ extension API {
       return Response(.noContent)
     case .password(let given, let codeGiven): (password, code) = (given, codeGiven)
     }
-    try await context.countingProof(with: code) {
-      try await context.counting(try context.passwordGuess()) { () async throws(Refusal) in
-        try await context.community.proveSession(password: password, code: code, by: context.caller)
-      }
-    }
+    try await context.proveSession(password: password, code: code)
     return Response(.noContent)
   }
 
@@ -187,6 +183,15 @@ extension RequestContext {
     } catch {
       if !isWrong(error) { api.limiter.refund(guess, now: server.uptime) }
       throw error
+    }
+  }
+
+  /// Proves that the session is the user's. Wrong passwords and codes count as guesses.
+  func proveSession(password: String, code: String?) async throws {
+    try await countingProof(with: code) {
+      try await counting(try passwordGuess()) { () async throws(Refusal) in
+        try await community.proveSession(password: password, code: code, by: caller)
+      }
     }
   }
 

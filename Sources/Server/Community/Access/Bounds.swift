@@ -145,6 +145,11 @@ public struct Bounds: Sendable {
   public var trialMessages = 1_000
   public var trialScan = 10_000
   public var trialMatches = 20
+  /// Apps that users created, and those that registered themselves.
+  public var apps = 100
+  public var registeredApps = 1_000
+  /// Forums to which an app is limited.
+  public var appForums = 50
   /// Initial participants of a conversation.
   public var initialParticipants = 100
   /// Entries of a snapshot. Clients page the rest.

@@ -27,13 +27,22 @@ public struct Secret: Sendable {
   static let tokenDigits = 43
   static let checksumDigits = 6
 
+  /// The beginning of a credential.
+  enum Prefix: String {
+    case token = "parley_"
+    /// A refresh token of an app.
+    case refresh = "parley_refresh_"
+    /// The secret of an app.
+    case app = "parley_app_"
+  }
+
   /// Generates a credential: `parley_`, 256 random bits and their CRC-32, so that a scanner recognizes a published one.
-  static func makeToken() throws(Refusal) -> Secret {
+  static func makeToken(_ prefix: Prefix = .token) throws(Refusal) -> Secret {
     do {
       let random = Base62.text(try SecureRandom.bytes(byteCount), count: tokenDigits)
       let checksum = CRC32.checksum(Array(random.utf8))
       let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: checksum >> $0) }
-      let text = "parley_\(random)\(Base62.text(bytes, count: checksumDigits))"
+      let text = "\(prefix.rawValue)\(random)\(Base62.text(bytes, count: checksumDigits))"
       return Secret(text: text, digest: try Digest.sha256(of: Array(text.utf8)))
     } catch {
       throw .unavailable

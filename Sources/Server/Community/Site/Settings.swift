@@ -40,6 +40,7 @@ extension Community {
       guard after != before else { return before }
       try tx.checkPauses(from: before, to: after)
       if after.requireSecondFactor != before.requireSecondFactor { try tx.requireProof(of: caller) }
+      if after.appRegistration != before.appRegistration { try tx.requireAppOwner(caller) }
       if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", by: caller, bounds) }
       if let forum = after.arrivalForum, forum != before.arrivalForum {
         guard try tx.forum(forum) != nil else { throw .invalid("arrival_forum", .unknown) }

@@ -42,8 +42,9 @@ extension ReadTransaction {
     let id = try userID(reference, for: caller)
     guard let user = try self.user(id) else { throw .notFound }
     var rights = Permissions.rights(of: caller.role, over: try standing(of: caller, and: user))
-    // A token of forums reads names.
-    if caller.forums != nil { rights.formIntersection(.see) }
+    // A token of forums reads names, and one of the scope `profile` that of its user.
+    if caller.forums != nil || caller.scope < .read { rights.formIntersection(.see) }
+    if caller.scope < .read, id != caller.user { throw .notFound }
     guard rights.contains(.see) else { throw .notFound }
     return (user, rights)
   }

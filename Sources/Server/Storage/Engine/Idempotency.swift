@@ -12,7 +12,7 @@ public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case heldPost = "held_post"
   case userGroup = "user_group"
   case buttonPress = "button_press"
-  case command
+  case command, app
   case commandInvocation = "command_invocation"
 }
 

@@ -15,7 +15,8 @@ public actor Housekeeping {
     case finishedJobs, expiredSessions, oldEndedSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies,
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
-      previousCommandSecrets, oldMails, oldPasswordResets, oldPresses, oldInvocations
+      previousCommandSecrets, oldMails, oldPasswordResets, oldPresses, oldInvocations,
+      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -40,6 +41,10 @@ public actor Housekeeping {
       case .oldPasswordResets: try tx.removeOldPasswordResets(limit: limit)
       case .oldPresses: try tx.removeOldPresses(limit: limit)
       case .oldInvocations: try tx.removeOldInvocations(limit: limit)
+      case .expiredAppCodes: try tx.removeExpiredAppCodes(limit: limit)
+      case .usedRefreshTokens: try tx.removeUsedRefreshTokens(limit: limit)
+      case .idleGrants: try tx.removeIdleGrants(limit: limit)
+      case .unusedApps: try tx.removeUnusedApps(limit: limit)
       }
     }
   }

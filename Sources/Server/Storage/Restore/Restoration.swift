@@ -184,6 +184,7 @@ struct Restoration {
       try undone?.carried.apply(to: connection)
       try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: undone?.revokedTokens ?? [], at: now)
       try connection.disableCommands(undone?.endedCommands ?? [], tokens: undone?.revokedTokens ?? [])
+      try connection.endGrants(disabling: undone?.endedApps ?? [])
       try connection.auditRestore(sentence, at: now)
     }
     try connection.checkpoint(.truncate)
@@ -282,6 +283,20 @@ extension Connection {
       """, commands.jsonText, tokens.jsonText)
     try execute("update command set token_id = null where token_id not in (select id from session)")
     try execute("delete from command_invocation")
+  }
+
+  /// Ends the grants of apps: a refresh token that was exchanged since the backup would be valid again. Disables apps that
+  /// have ended since.
+  fileprivate func endGrants(disabling apps: [Int]) throws(SQLiteError) {
+    let exists = try first("select 1 from pragma_table_list where name = 'app_grant'") { _ in true }
+    guard exists == true else { return }
+    try execute("delete from session where grant_id is not null")
+    try execute("delete from app_code")
+    try execute("delete from app_refresh")
+    try execute("delete from app_grant")
+    try execute(
+      "update app set enabled = 0, revision = revision + 1 where id in (select value from json_each($1))", apps.jsonText
+    )
   }
 
   /// Deletes what waits in the queue of mail, which was sent since the backup, and the codes that were mailed. Notifications of

@@ -16,6 +16,8 @@ struct Undone: Sendable {
   var endedEndpoints: [Int] = []
   /// The same of slash commands.
   var endedCommands: [Int] = []
+  /// The apps of the restored database that were disabled, deleted or limited since, or have another secret.
+  var endedApps: [Int] = []
 
   /// Compares two databases that no process writes. Throws `Incomparable` with the reason why that is impossible.
   static func compare(replaced: String, restored: String, at now: Int64) throws(Incomparable) -> (
@@ -55,6 +57,7 @@ struct Undone: Sendable {
         Self.item(revokedWebhooks.count, "revoked webhook", note: "still revoked"),
         Self.item(endedEndpoints.count, "changed outgoing webhook", note: "disabled"),
         Self.item(endedCommands.count, "changed slash command", note: "disabled"),
+        Self.item(endedApps.count, "changed app", note: "disabled"),
         Self.item(endedSessions.count, "ended session", note: "still ended"),
       ]).compactMap(\.self) + Self.items(erasedAgain: missing)
   }
@@ -133,7 +136,7 @@ extension Connection {
       carried: try CarriedChanges(self, at: now),
       endedSessions: try endedSessions("session", at: now), revokedTokens: try endedSessions("token", at: now),
       revokedWebhooks: try revokedWebhooks(), endedEndpoints: try endedEndpoints(),
-      endedCommands: try endedCommands())
+      endedCommands: try endedCommands(), endedApps: try endedApps())
   }
 
   private func endedEndpoints() throws(SQLiteError) -> [Int] {
@@ -164,6 +167,22 @@ extension Connection {
       where r.enabled = 1 and (
         m.enabled is not 1 or m.url <> r.url or m.bot_id <> r.bot_id or m.is_limited > r.is_limited
         or m.secret is not r.secret
+      )
+      order by r.id
+      """
+    ) { row in try row.int(0) }
+  }
+
+  private func endedApps() throws(SQLiteError) -> [Int] {
+    // Databases of older versions have no apps.
+    guard try number("select count(*) from pragma_table_list where name = 'app'") == 2 else { return [] }
+    return try all(
+      """
+      select r.id
+      from restored.app r
+      left join main.app m on m.id = r.id
+      where r.enabled = 1 and (
+        m.enabled is not 1 or m.redirect_uris <> r.redirect_uris or m.scope <> r.scope or m.digest is not r.digest
       )
       order by r.id
       """

@@ -26,11 +26,14 @@ public struct NewSession: Sendable {
   /// The network of the client.
   public let address: String?
   public let limits: TokenLimits
+  /// The grant of the access token of an app.
+  public let grant: ID<AppGrant>?
 
   public init(
     user: ID<User>, kind: Session.Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil,
-    parent: ID<Session>? = nil, address: String? = nil, limits: TokenLimits = TokenLimits()
+    parent: ID<Session>? = nil, address: String? = nil, limits: TokenLimits = TokenLimits(), grant: ID<AppGrant>? = nil
   ) {
+    self.grant = grant
     self.user = user
     self.kind = kind
     self.digest = digest
@@ -82,7 +85,7 @@ extension ReadTransaction {
     }
   }
 
-  /// A user's sessions of one kind, newest first.
+  /// A user's sessions of one kind, newest first, without the access tokens of apps.
   public func sessions(
     _ kind: Session.Kind, of user: ID<User>, _ slice: ListSlice, current: ID<Session>?
   ) throws(Refusal) -> [Session] {
@@ -94,6 +97,7 @@ extension ReadTransaction {
           select id, kind, name, scope, created_at, last_used_at, expires_at, address, forums, rate_limit
           from session
           where user_id = $1 and kind = $2 and id \(page.comparison) $3 and (expires_at is null or expires_at > $4)
+            and grant_id is null
           order by id \(page.order)
           limit $5
           """), user.number, kind.rawValue, page.number(), Int(now), slice.limit
@@ -116,13 +120,14 @@ extension ReadTransaction {
     }
   }
 
+  /// Without the access tokens of apps.
   public func sessionCount(_ kind: Session.Kind, of user: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
         """
         select count(*)
         from session
-        where user_id = $1 and kind = $2
+        where user_id = $1 and kind = $2 and grant_id is null
         """, user.number, kind.rawValue
       ) { row in try row.int(0) } ?? 0
     }
@@ -173,11 +178,12 @@ extension WriteTransaction {
       try connection.execute(
         """
         insert into session (id, user_id, kind, digest, name, scope, created_at, last_used_at, expires_at, parent_id,
-          proved_at, address, forums, rate_limit)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $11, $12, $13)
+          proved_at, address, forums, rate_limit, grant_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $11, $12, $13, $14)
         """, id, session.user.number, session.kind.rawValue, session.digest, session.name, session.scope.rawValue,
         Int(now), isToken ? nil : Int(now), expiresAt.map { Int($0) },
-        session.parent?.number, session.address, session.limits.storedForums, session.limits.rate)
+        session.parent?.number, session.address, session.limits.storedForums, session.limits.rate,
+        session.grant?.number)
       // A token has not been used yet.
       guard !isToken else { return }
       try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), session.user.number)
@@ -248,9 +254,10 @@ extension WriteTransaction {
     }
   }
 
-  /// Ends all sessions of a user but one, and all tokens unless `keepsTokens`, with the tokens that these created, also
-  /// those of bots.
+  /// Ends all sessions of a user but one, and all tokens and connected apps unless `keepsTokens`, with the tokens that
+  /// these created, also those of bots.
   public func endSessions(of user: ID<User>, except current: ID<Session>?, keepsTokens: Bool) throws(Refusal) {
+    if !keepsTokens { try endGrants(ofUser: user) }
     try recordEnded { connection in
       try connection.all(
         """
@@ -363,7 +370,13 @@ extension StoredSession {
 
 extension TokenLimits {
   fileprivate init(_ row: borrowing Row) throws {
-    self.init(rate: try row.optionalInt("rate_limit"))
+    try self.init(forumsOf: row)
+    rate = try row.optionalInt("rate_limit")
+  }
+
+  /// Reads the column `forums` alone.
+  init(forumsOf row: borrowing Row) throws {
+    self.init()
     guard let text = try row.optionalText("forums") else { return }
     var forums: Set<ID<Forum>> = []
     for part in text.split(separator: ",") {
@@ -373,5 +386,5 @@ extension TokenLimits {
     self.forums = forums
   }
 
-  fileprivate var storedForums: String? { forums?.sorted().map(\.description).joined(separator: ",") }
+  var storedForums: String? { forums?.sorted().map(\.description).joined(separator: ",") }
 }

@@ -131,6 +131,24 @@ extension Check {
     }
     try examination.expectNone(
       """
+      select s.id
+      from session s
+      join app_grant g on g.id = s.grant_id
+      where s.user_id <> g.user_id or s.kind <> 'token' or s.expires_at is null
+      order by s.id
+      """
+    ) { row in "session \(try row.int(0)) is no access token of its grant" }
+    try examination.expectNone(
+      """
+      select g.id
+      from app_grant g
+      join account a on a.id = g.user_id
+      where a.state in ('left', 'erased')
+      order by g.id
+      """
+    ) { row in "grant \(try row.int(0)) is of a user that has left" }
+    try examination.expectNone(
+      """
       select r.id
       from command_reply r
       where r.message_id is not null and not exists (select 1 from message m where m.id = r.message_id)

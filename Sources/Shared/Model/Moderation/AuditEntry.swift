@@ -85,6 +85,14 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case commandDisabled = "command.disabled"
   case commandRenewed = "command.renewed"
   case commandDeleted = "command.deleted"
+  /// Apps that users may connect.
+  case appCreated = "app.created"
+  case appChanged = "app.changed"
+  case appEnabled = "app.enabled"
+  case appDisabled = "app.disabled"
+  /// The app has a new secret.
+  case appRenewed = "app.renewed"
+  case appDeleted = "app.deleted"
   case userWarned = "user.warned"
   case userSilenced = "user.silenced"
   case silenceLifted = "user.silence_lifted"

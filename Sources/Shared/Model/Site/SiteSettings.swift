@@ -47,6 +47,8 @@ public struct SiteSettings: Sendable, Hashable {
   public var pushShows = PushContent.text
   /// The forum whose room is the first page of new members; nil for the most active default forum.
   public var arrivalForum: ID<Forum>?
+  /// Whether apps may register themselves (RFC 7591).
+  public var appRegistration = false
   /// The custom emoji, by name. Operations of their own change them.
   public package(set) var emoji: [CustomEmoji] = []
   /// The groups of users, by name. Operations of their own change them.
@@ -134,6 +136,7 @@ extension SiteSettings: Record {
     try visitor.field("staff_session_idle_days", &staffSessionIdleDays, \.staffSessionIdleDays, in: Self.sessionDays)
     try visitor.field("staff_session_max_days", &staffSessionMaxDays, \.staffSessionMaxDays, in: Self.sessionDays)
     try visitor.field("push_shows", &pushShows, \.pushShows)
+    try visitor.field("app_registration", &appRegistration, \.appRegistration)
   }
 }
 

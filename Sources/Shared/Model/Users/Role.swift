@@ -26,15 +26,18 @@ public enum Role: String, Sendable, Hashable, CaseIterable {
 
 /// Scope of a credential. Each scope includes the previous ones.
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
+  /// The name and the picture of the user alone.
+  case profile
   case read, write, admin
 
   public static func < (one: Scope, other: Scope) -> Bool { one.rank < other.rank }
 
   private var rank: Int {
     switch self {
-    case .read: 0
-    case .write: 1
-    case .admin: 2
+    case .profile: 0
+    case .read: 1
+    case .write: 2
+    case .admin: 3
     }
   }
 }
