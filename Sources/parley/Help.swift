@@ -428,6 +428,45 @@ enum Help {
     """
   }
 
+  private static let appWords = """
+    Apps are other programs that users let act for them by OAuth 2.1. Without an enabled app, the server has no page to
+    allow one. The client id of an app is its ID in the list. URI is where the app receives its answers, or several,
+    separated by commas: https, http of 127.0.0.1, or a scheme such as com.example.app:/callback.
+    \(controlSocket)
+    """
+
+  static var apps: String {
+    """
+    parley apps list [--json]
+
+    \(appWords)
+
+    Settings
+
+    """ + table([.json])
+  }
+
+  static var newApp: String {
+    """
+    parley apps create NAME URI [--website URL] [--scope SCOPE] [--confidential]
+
+    \(appWords)
+
+    Settings
+
+    """ + table([.website, .appScope, .confidential])
+  }
+
+  /// For the commands that change apps.
+  static var appChanges: String {
+    """
+    parley apps enable|disable|rotate|delete APP
+
+    \(appWords)
+
+    """
+  }
+
   static let setup = """
     parley setup
 

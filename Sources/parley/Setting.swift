@@ -212,6 +212,14 @@ extension Setting {
   static let commandForums = Setting(
     name: "forum", value: "ID", summary: "forum with the command; without it all conversations of the bot",
     isRepeatable: true, isFlagOnly: true)
+  static let website = Setting(
+    name: "website", value: "URL", summary: "website of the app, which users see", isFlagOnly: true)
+  static let appScope = Setting(
+    name: "scope", value: "SCOPE", summary: "the most that the app may ask for: profile, read, write or admin",
+    fallback: "write", isFlagOnly: true)
+  static let confidential = Setting(
+    name: "confidential", value: nil, summary: "give the app a secret, for a program on a server of its own",
+    isFlagOnly: true)
   static let scope = Setting(
     name: "scope", value: "SCOPE", summary: "read, write or admin", fallback: "read",
     isFlagOnly: true)

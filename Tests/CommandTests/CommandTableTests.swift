@@ -12,7 +12,8 @@ import Testing
     "send-file": "postMessage", "tail": "openRealtime",
     "invite": "createInvite", "user role": "updateUser", "user enable": "updateUser", "user disable": "updateUser",
     "user reset": "createPasswordReset", "endpoints enable": "updateWebhookEndpoint",
-    "endpoints disable": "updateWebhookEndpoint", "commands enable": "updateCommand",
+    "endpoints disable": "updateWebhookEndpoint", "apps enable": "updateApp",
+    "apps disable": "updateApp", "commands enable": "updateCommand",
     "commands disable": "updateCommand", "destroy message": "destroyContent", "destroy file": "destroyContent",
     "destroy user": "destroyContent",
   ]

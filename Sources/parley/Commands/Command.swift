@@ -59,6 +59,7 @@ extension Command {
     webhooks,
     endpoints,
     commands,
+    apps,
     tail, printVersion,
   ]
 
@@ -77,7 +78,7 @@ extension Command {
   /// Commands that the overview omits: parts of another command, and those of the completion scripts.
   static let unlistedCommands: [Command] =
     UserCommand.subcommands + DestroyCommand.subcommands + WebhookCommand.subcommands + EndpointCommand.subcommands
-    + SlashCommands.subcommands
+    + SlashCommands.subcommands + AppsCommand.subcommands
     + BotCommand.subcommands + [addBot, completeTitles]
 
   static let listed = operatorCommands + clientCommands + programCommands
