@@ -172,7 +172,7 @@ struct ChildProgram: Sendable, Equatable {
   ) -> Result {
     let deadline = Clock.monotonic() + Int64(seconds) * 1_000_000_000
     var bytes: [UInt8] = []
-    // As much as a pipe holds: one read after the end of the program takes the rest, though a child may go on writing.
+    // The size of a pipe: one read after the end of the program takes the rest, though a child may go on writing.
     var buffer = [UInt8](repeating: 0, count: 65_536)
     var isOpen = true
     var status: Int32 = 0
