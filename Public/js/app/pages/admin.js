@@ -22,8 +22,8 @@ const PAUSE = 200;
 /** Users who wait for approval send no event: an open list asks for them again after this time, in milliseconds. */
 const RENEW = 20_000;
 
-const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, commands, reports, rules, backups, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', commands: 'send', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
+const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, commands, apps, reports, rules, backups, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', commands: 'send', apps: 'link', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -48,7 +48,7 @@ export async function open(shell, { part }) {
 }
 
 /** The parts that not all moderators may open, or others, too. */
-const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, commands: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
+const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, commands: site.isStaff, apps: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
 
 /** A number; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
@@ -141,6 +141,11 @@ async function endpoints(shell, column) {
 async function commands(shell, column) {
   const { commandsPage } = await import('../admin/commands.js');
   return commandsPage(shell, column);
+}
+
+async function apps(shell, column) {
+  const { appsPage } = await import('../admin/apps.js');
+  return appsPage(shell, column);
 }
 
 async function groups(shell, column) {

@@ -14,7 +14,7 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 
-const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, twostep, sessions, signins, tokens, stars, drafts };
+const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, twostep, sessions, signins, apps, tokens, stars, drafts };
 const pictures = {
   profile: 'user',
   groups: 'users',
@@ -27,7 +27,8 @@ const pictures = {
   twostep: 'lock',
   sessions: 'shield',
   signins: 'clock',
-  tokens: 'link',
+  apps: 'link',
+  tokens: 'key',
   stars: 'star',
   drafts: 'edit',
 };
@@ -39,6 +40,10 @@ async function notifications(shell, column) {
 
 async function email(shell, column) {
   return (await import('../account/email/email.js')).emailSettings(shell, column);
+}
+
+async function apps(shell, column) {
+  return (await import('../account/security/connectedapps.js')).connectedApps(shell, column);
 }
 
 async function groups(shell, column) {

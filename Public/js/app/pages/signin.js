@@ -4,7 +4,7 @@ import { displayName } from '../core/displayname.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text/text.js';
 import { signInForm, sentence } from '../account/signin/form.js';
-import { askCode, goIn, returnAddress, signInAddress } from '../account/signin/enter.js';
+import { askCode, goIn, returnAddress, returnTo, signInAddress } from '../account/signin/enter.js';
 import { isOld, oldReset } from '../account/email/mailpages.js';
 import { device, passwordField } from '../account/signin/newcomer.js';
 import { passkeySignIn } from '../account/security/passkeysignin.js';
@@ -21,7 +21,7 @@ export { confirmAddress, forgot } from '../account/email/mailpages.js';
 export async function signIn(shell, { back, query }) {
   const { site } = shell;
   const address = returnAddress(back, query);
-  if (site.me) return shell.go(address, { replace: true });
+  if (site.me) return returnTo(shell, address);
   const canJoin = ['open', 'approval'].includes(site.server.policy);
   if (canJoin && query?.has('new')) return join(shell, address);
   return passkeySignIn(site, device(), (user) => goIn(shell, user, address), (passkey) => passwordSignIn(shell, address, canJoin, passkey));

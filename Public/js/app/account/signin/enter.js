@@ -52,8 +52,12 @@ export async function goIn(shell, me, address) {
   await shell.site.enter(me);
   if (takeLanguage(me.preferences?.language)) return location.replace(address);
   shell.entered();
-  return shell.go(address, { replace: true });
+  return returnTo(shell, address);
 }
+
+/** The server makes the page on which an app asks for access. */
+export const returnTo = (shell, address) =>
+  address.startsWith('/oauth/') ? location.replace(address) : shell.go(address, { replace: true });
 
 /** Into the room of the invite's forum, the site's arrival room, or the liveliest default room, where the first message is one press away. */
 export async function arrive(shell, me, forumID = null) {
