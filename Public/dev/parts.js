@@ -30,6 +30,7 @@ import { feedPost, newPosts } from '/js/app/parts/message/feedpost.js';
 import { choice, field } from '/js/app/parts/forms/field.js';
 import { forumChoice } from '/js/app/parts/forms/forumchoice.js';
 import { savingForm } from '/js/app/parts/forms/form.js';
+import { rateField } from '/js/app/parts/forms/newtoken.js';
 import { groupBadge } from '/js/app/parts/user/groupbadge.js';
 import { formatBar } from '/js/app/parts/composer/format.js';
 import { dayLine, newLine, pill, typingLine } from '/js/app/parts/message/lines.js';
@@ -239,6 +240,7 @@ const parts = {
     toggle('Off for now', { disabled: true }),
   ],
   'Choice of forums': [forumChoice([['1', 'Garden'], ['2', 'Kitchen']], 'The token reaches only these.').node],
+  'Rate of a token': [rateField()],
   'Email address': [
     emailRows({ address: 'ada@example.org' }, {}),
     emailRows({ pending: 'ada@example.org' }, {}),

@@ -230,17 +230,19 @@ enum Help {
   static var bot: String {
     """
     parley bot create NAME [--display-name TEXT] [--scope SCOPE] [--forum ID ...]
+                           [--only-forum ID ...] [--rate COUNT]
     parley bot tokens NAME [--json]
     parley bot create-token NAME [--scope SCOPE]
     parley bot revoke-token NAME TOKEN
 
     create makes a bot: a user without a password, owned by the site's owner. It prints the API token, which is shown only
-    once; create-token prints another one, and revoke-token revokes one that tokens lists.
+    once; create-token prints another one, and revoke-token revokes one that tokens lists. The bot joins the forums of --forum;
+    --only-forum limits the token to forums, and --rate replaces the bot's limit of messages, and of other changes, per minute.
     \(controlSocket)
 
     Settings
 
-    """ + table([.displayName, .botScope, .botForums])
+    """ + table([.displayName, .botScope, .botForums, .onlyForum, .tokenRate])
   }
 
   static var botTokens: String {

@@ -211,6 +211,41 @@ import Testing
     }
   }
 
+  @Test func `the first token of a bot may have limits`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (garden, kitchen) = (try await village.garden("garden"), try await village.garden("kitchen"))
+      let limits: [String: Any] = ["forums": [garden.forum], "rate_limit": 30]
+      let body: [String: Any] = [
+        "name": "dice", "scope": "write", "forums": [garden.forum, kitchen.forum], "limits": limits, "client_id": "one",
+      ]
+      let made = try await village.expect(201, .post, "/bots", as: "ada", body)
+      let token = Self.bearer(made["token"])
+      let say = ["text": "six"]
+      let posted = try await village.request(.post, "/conversations/\(garden.room)/messages", say, fields: token)
+      #expect(posted.status == 201)
+      #expect(try await village.request(.get, "/conversations/\(kitchen.room)", fields: token).status == 404)
+      let list = try await village.expect(200, .get, "/bots/@dice/tokens", as: "ada")
+      #expect(list["data.0.forums.0"] == garden.forum && list.int("data.0.rate_limit") == 30)
+      #expect(try await !village.expect(200, .post, "/bots", as: "ada", body).has("token"))
+      var other = body
+      other["limits"] = ["rate_limit": 31]
+      #expect(try await village.expect(409, .post, "/bots", as: "ada", other)["code"] == "client_id_reused")
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"forums":[]}"#, "limits.forums", "missing"), (#"{"forums":["999999"]}"#, "limits.forums", "unknown"),
+    (#"{"rate_limit":0}"#, "limits.rate_limit", "out_of_range"), (#"{"rate":1}"#, "limits.rate", "unknown_field"),
+  ])
+  func `wrong limits of a first token are refused`(limits: String, field: String, code: String) async throws {
+    try await Village.open(.inMemory) { village in
+      let body = Array(#"{"name":"dice","scope":"write","limits":\#(limits)}"#.utf8)
+      let answer = try await village.send(.post, "/bots", as: "ada", body)
+      #expect(answer.status == 400 && answer["errors.0.field"] == field, "\(answer.text)")
+      #expect(answer["errors.0.code"] == code, "\(answer.text)")
+    }
+  }
+
   @Test func `the owner of a bot is shown to moderators and the bot alone`() async throws {
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/bots", as: "ada", ["name": "dice", "scope": "read"])

@@ -386,7 +386,10 @@ private let wholeSite = SiteSettingsChange(
       .createBotToken(
         of: .name("dice"), name: "dice", scope: .write, limits: TokenLimits(forums: [ID(7)], rate: 60),
         expiresAt: time, clientID: "one"))
-    try sent.take(.createBot(name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write, clientID: "one"))
+    try sent.take(
+      .createBot(
+        name: "dice", displayName: "Dice", forums: [ID(7)], scope: .write,
+        limits: TokenLimits(forums: [ID(7)], rate: 30), clientID: "one"))
     try sent.take(.createWebhook(WebhookDraft(ID(7), name: "Builds", avatar: ID(8), clientID: "one")))
     try sent.take(
       .updateWebhook(ID(6), WebhookChange(name: "Builds", isEnabled: false, avatar: .set(ID(8)), ifRevision: 2)))

@@ -5,12 +5,12 @@ import { displayName } from '../core/displayname.js';
 import { isolate, say, sayProblem } from '../core/text/text.js';
 import { moment, time } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
-import { copyLine } from '../parts/forms/copyline.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { empty } from '../parts/lists/empty.js';
 import { choice, field } from '../parts/forms/field.js';
 import { forumChoice } from '../parts/forms/forumchoice.js';
 import { savingForm } from '../parts/forms/form.js';
+import { rateField, showToken } from '../parts/forms/newtoken.js';
 import { userRow } from '../parts/user/user.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { toast } from '../parts/overlays/toast.js';
@@ -54,6 +54,7 @@ async function createBot(site, changed) {
   const display = field(say('signIn.display'), { limit: 64, autocomplete: 'off' });
   const scope = choice(say('bots.scope'), ['write', 'read'].map((it) => [it, say(`scope.${it}`)]));
   const joins = forumChoice(forums.map((it) => [it.id, it.title]), say('bots.forumsHint'));
+  const rate = rateField();
   const create = button(say('bots.create'), { kind: 'primary', type: 'submit' });
   const work = async () => {
     const made = await site.call('POST', '/bots', {
@@ -63,11 +64,12 @@ async function createBot(site, changed) {
         display_name: display.input.value.trim() || undefined,
         scope: scope.input.value,
         forums: joins.chosen(),
+        limits: rate.rate() && { rate_limit: rate.rate() },
       },
     });
     node.close();
     // The token is shown only once, also if the list can't be loaded.
-    showToken(made);
+    showToken(say('bots.made', { name: isolate(displayName(made.user)) }), made.token, { lost: say('bots.lost') });
     changed().catch((error) => toast(sayProblem(error)));
   };
   const node = dialog(
@@ -79,14 +81,8 @@ async function createBot(site, changed) {
       display,
       scope,
       joins.node,
+      rate,
     ),
   );
   name.input.focus();
-}
-
-/** A repeated request has no token: its first answer was lost. */
-function showToken({ user, token }) {
-  const line = token && copyLine(say('tokens.token'), token, { copied: say('act.copied') });
-  dialog(say('bots.made', { name: isolate(displayName(user)) }), [el('p', null, say(token ? 'tokens.once' : 'bots.lost')), line]);
-  line?.input.select();
 }

@@ -20,7 +20,7 @@ extension Community {
       guard bot.standing?.state == .active else { throw .conflict }
       let id = bot.summary.id
       if let earlier = try tx.token(draft, of: id) { return CreatedToken(session: earlier, secret: nil) }
-      try tx.checkForums(of: draft, for: caller)
+      try tx.checkForums(of: draft.limits, for: caller)
       // A token outlives the session.
       try tx.requireProof(of: caller)
       let credential = try caller.session.flatMap { session throws(Refusal) in

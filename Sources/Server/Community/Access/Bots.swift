@@ -28,6 +28,7 @@ extension Community {
       }
       // Its token outlives the session.
       try tx.requireProof(of: caller)
+      try tx.checkForums(of: draft.limits, "limits.forums", for: caller)
       guard try tx.botCount() < bounds.bots else { throw .tooMany(limit: bounds.bots) }
       try tx.checkIsFree(draft.name)
       let bot = try tx.add(NewUser(name: draft.name, role: .bot, displayName: draft.displayName, owner: actor))
@@ -36,9 +37,9 @@ extension Community {
       let credential = try caller.session.flatMap { id throws(Refusal) in
         try tx.session(id, of: actor, current: nil)
       }
-      let created = try tx.addToken(
-        TokenDraft(name: draft.name, scope: draft.scope), secret, for: bot, madeBy: credential, atMost: bounds.tokens,
-        by: actor)
+      var token = TokenDraft(name: draft.name, scope: draft.scope)
+      token.limits = draft.limits
+      let created = try tx.addToken(token, secret, for: bot, madeBy: credential, atMost: bounds.tokens, by: actor)
       if let clientID = draft.clientID {
         try tx.remember(.bot, by: actor, clientID, subject: bot.number, fingerprint: fingerprint)
       }
@@ -81,6 +82,7 @@ extension BotDraft: CheckedInput {
         throw .invalid("scope", .notAllowed(Scope.ofBots))
       }
     }
+    limits.check(&check, in: "limits.", bounds)
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     try check.finish()
     return checked

@@ -24,7 +24,7 @@ extension Community {
       guard let current = caller.session, let credential = try tx.session(current, of: user, current: nil) else {
         throw .unauthenticated
       }
-      try tx.checkForums(of: draft, for: try tx.reloadCaller(caller))
+      try tx.checkForums(of: draft.limits, for: try tx.reloadCaller(caller))
       if draft.scope >= .admin, try !tx.isProved(caller) {
         guard draft.password != nil, try !tx.hasSecondFactor(user) else { throw try tx.stepUpRequired(of: user) }
       }
@@ -45,20 +45,29 @@ extension TokenDraft: CheckedInput {
     var checked = self
     var check = FieldChecks()
     check { () throws(Refusal) in checked.name = try Texts.line(name, "name", scalars: bounds.labelScalars) }
+    limits.check(&check, bounds)
     check { () throws(Refusal) in
-      guard let forums = limits.forums else { return }
-      guard !forums.isEmpty else { throw .invalid("forums", .missing) }
-      guard forums.count <= bounds.tokenForums else { throw .invalid("forums", .tooMany(limit: bounds.tokenForums)) }
-      guard scope < .admin else { throw .invalid("scope", .notAllowed(Scope.ofBots)) }
-    }
-    check { () throws(Refusal) in
-      if let rate = limits.rate, !TokenLimits.rates.contains(rate) {
-        throw .invalid("rate_limit", .outOfRange(TokenLimits.rates))
-      }
+      guard limits.forums == nil || scope < .admin else { throw .invalid("scope", .notAllowed(Scope.ofBots)) }
     }
     check { () throws(Refusal) in if let clientID { try Texts.checkClientID(clientID, bounds) } }
     try check.finish()
     return checked
+  }
+}
+
+extension TokenLimits {
+  /// - Parameter prefix: the path of the limits in the body.
+  func check(_ check: inout FieldChecks, in prefix: String = "", _ bounds: Bounds) {
+    check { () throws(Refusal) in
+      guard let forums else { return }
+      guard !forums.isEmpty else { throw .invalid("\(prefix)forums", .missing) }
+      guard forums.count <= bounds.tokenForums else {
+        throw .invalid("\(prefix)forums", .tooMany(limit: bounds.tokenForums))
+      }
+    }
+    check { () throws(Refusal) in
+      if let rate, !Self.rates.contains(rate) { throw .invalid("\(prefix)rate_limit", .outOfRange(Self.rates)) }
+    }
   }
 }
 
@@ -86,11 +95,11 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// Throws unless the caller sees the forums to which the token is limited.
-  func checkForums(of draft: TokenDraft, for caller: Caller) throws(Refusal) {
-    for forum in draft.limits.forums ?? [] {
+  /// Throws unless the caller sees the forums to which a token is limited.
+  func checkForums(of limits: TokenLimits, _ field: String = "forums", for caller: Caller) throws(Refusal) {
+    for forum in limits.forums ?? [] {
       do throws(Refusal) { try require(.see, caller, in: forum) } catch .notFound {
-        throw .invalid("forums", .unknown)
+        throw .invalid(field, .unknown)
       }
     }
   }

@@ -59,7 +59,7 @@ extension Community {
       // The bot of a webhook has the secret of its URL alone: lists of bots do not show it.
       guard rights.contains(.govern), try !tx.isBotOfWebhook(user.summary.id) else { throw .forbidden }
       if let state = user.standing?.state { try tx.checkMaySignIn(user.summary.id, state) }
-      try tx.checkForums(of: draft, for: try tx.reloadCaller(operatorCaller))
+      try tx.checkForums(of: draft.limits, for: try tx.reloadCaller(operatorCaller))
       return try tx.addToken(draft, secret, for: user.summary.id, atMost: bounds.tokens, by: actor)
     }
   }

@@ -37,6 +37,8 @@ public struct BotDraft: RepeatableDraft {
   /// The forums that it joins; nil for the default forums.
   public var forums: [ID<Forum>]?
   public var scope: Scope
+  /// Limits of its token.
+  public var limits: TokenLimits
   public var clientID: String?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -44,6 +46,13 @@ public struct BotDraft: RepeatableDraft {
     displayName = try object.optional("display_name")
     forums = try object.optional("forums")
     scope = try object.word("scope")
+    limits =
+      try object.optional("limits") { value throws(JSONError) in
+        var object = try value.object()
+        let limits = try TokenLimits(&object)
+        try object.finish()
+        return limits
+      } ?? TokenLimits()
     clientID = try object.optional("client_id")
   }
 
@@ -55,6 +64,10 @@ public struct BotDraft: RepeatableDraft {
       json.field("display_name", displayName)
       json.field("forums", forums.map { Set($0).sorted() })
       json.field("scope", scope.rawValue)
+      if !limits.areNone {
+        json.field("token_forums", limits.forums?.sorted())
+        json.field("rate_limit", limits.rate)
+      }
     }
     return json.bytes
   }

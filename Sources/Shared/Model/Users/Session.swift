@@ -72,6 +72,11 @@ public struct TokenLimits: Sendable, Hashable {
   }
 
   public var areNone: Bool { forums == nil && rate == nil }
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    let forums: [ID<Forum>]? = try object.optional("forums")
+    self.init(forums: forums.map { Set($0) }, rate: try object.optional("rate_limit"))
+  }
 }
 
 public struct TokenDraft: Sendable {
@@ -94,8 +99,7 @@ public struct TokenDraft: Sendable {
     password = try object.optional("password")
     let expiresAt: Timestamp? = try object.optional("expires_at")
     self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
-    let forums: [ID<Forum>]? = try object.optional("forums")
-    limits = TokenLimits(forums: forums.map { Set($0) }, rate: try object.optional("rate_limit"))
+    limits = try TokenLimits(&object)
     clientID = try object.optional("client_id")
   }
 }

@@ -3,7 +3,7 @@
 import ParleyJSON
 
 extension Command {
-  private static let botSettings: [Setting] = [.displayName, .botScope, .botForums]
+  private static let botSettings: [Setting] = [.displayName, .botScope, .botForums, .onlyForum, .tokenRate]
 
   static let bot = Command(
     "bot", summary: "create a bot and print its API token", settings: botSettings + [.json], help: Help.bot
@@ -17,11 +17,13 @@ extension Command {
     operations: ["createBot"], isRemote: true, help: Help.bot
   ) { settings, client in
     let forums = settings.all(.botForums)
+    let limits = try TokenFlags(settings)
     var response = try await client.response(.post, "/bots") { json in
       json.field("name", settings.operands[0])
       if let displayName = settings.text(.displayName) { json.field("display_name", displayName) }
       json.field("scope", settings.text(.botScope) ?? "write")
       if !forums.isEmpty { json.field("forums", forums) }
+      if !limits.areNone { json.object("limits") { json in limits.write(to: &json) } }
     }
     return Outcome(.success, try response.string("token"))
   }

@@ -28,6 +28,8 @@ struct TokenFlags {
     rate = try settings.number(.tokenRate, in: 1...100_000)
   }
 
+  var areNone: Bool { forums.isEmpty && rate == nil }
+
   func write(to json: inout JSONWriter) {
     if !forums.isEmpty { json.field("forums", forums) }
     if let rate { json.field("rate_limit", rate) }

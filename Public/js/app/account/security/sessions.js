@@ -8,6 +8,7 @@ import { dialog } from '../../parts/overlays/dialog.js';
 import { field } from '../../parts/forms/field.js';
 import { savingForm } from '../../parts/forms/form.js';
 import { forumChoice } from '../../parts/forms/forumchoice.js';
+import { rateField, showToken } from '../../parts/forms/newtoken.js';
 import { toast } from '../../parts/overlays/toast.js';
 
 /** A row of a session or token, with a button that ends it if there is a `verb`. */
@@ -82,17 +83,14 @@ function createToken(site, forums, changed) {
   const id = crypto.randomUUID();
   const name = field(say('tokens.name'), { hint: say('tokens.nameHint'), required: true, limit: 64 });
   const limits = forumChoice([...forums], say('tokens.forumsHint'));
+  const rate = rateField();
   const create = button(say('tokens.make'), { kind: 'primary', type: 'submit' });
   const work = async () => {
     const made = await site.call('POST', '/me/tokens', {
-      body: { name: name.input.value.trim(), scope: 'write', client_id: id, forums: limits.chosen() },
+      body: { name: name.input.value.trim(), scope: 'write', client_id: id, forums: limits.chosen(), rate_limit: rate.rate() },
     });
     node.close();
-    dialog(
-      say('tokens.made'),
-      [el('p', null, say('tokens.once')), field(say('tokens.token'), { value: made.token })],
-      { onClose: changed },
-    );
+    showToken(say('tokens.made'), made.token, { lost: say('tokens.lost'), onClose: changed });
   };
   const node = dialog(
     say('tokens.make'),
@@ -101,6 +99,7 @@ function createToken(site, forums, changed) {
       { work },
       name,
       limits.node,
+      rate,
     ),
   );
   name.input.focus();

@@ -19,13 +19,15 @@ extension Request where Response == Resource<NewBot> {
   ///   - clientID: the idempotency key. A repeated request returns no token, so the request is not retried
   ///     automatically.
   public static func createBot(
-    name: String, displayName: String? = nil, forums: [ID<Forum>]? = nil, scope: Scope, clientID: String? = nil
+    name: String, displayName: String? = nil, forums: [ID<Forum>]? = nil, scope: Scope,
+    limits: TokenLimits = TokenLimits(), clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("name", name)
       json.optional("display_name", displayName)
       json.optional("forums", forums)
       json.field("scope", scope.rawValue)
+      if !limits.areNone { json.object("limits") { json in limits.write(to: &json) } }
       json.optional("client_id", clientID)
     }
     return Request(.post, "/bots", body: body)
