@@ -35,7 +35,7 @@ import Testing
         #expect(names.allSatisfy(parameters.contains) == !Self.whole.contains(name), "\(path)")
       }
     }
-    #expect(lists == 51)
+    #expect(lists == 53)
   }
 
   /// The ids of a list, from its first page to the last and back.

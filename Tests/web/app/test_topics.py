@@ -145,7 +145,7 @@ class Composer(Village):
         dialog.get_by_role("button", name="Save").click()
         expect(post.get_by_role("img", name="A shed")).to_be_visible()
         post.get_by_role("button", name="More").click()
-        page.get_by_role("menuitem", name="Edit").click()
+        page.get_by_role("menuitem", name="Edit message").click()
         field = page.get_by_role("textbox", name="Write a reply")
         field.press("Control+End")
         page.keyboard.type("!")
