@@ -2,6 +2,7 @@
 
 import sqlite3
 import tarfile
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -48,6 +49,19 @@ class Backups(Village):
         sheet.get_by_role("button", name="Delete").click()
         expect(main.get_by_text("No backup yet.")).to_be_visible()
         self.assertEqual(self.call("GET", "/backups", token=self.tokens["ada"])["data"], [])
+
+    def test_the_last_restore_test_and_the_last_copy_are_shown(self):
+        now = int(time.time() * 1000)
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            for name, value in (("restore_test", f"{now} {now} failed its entry parley.db has been altered"), ("off_site", str(now))):
+                database.execute("insert or replace into setting (name, value) values (?, ?)", (name, value))
+        page = self.signed_in("ada")
+        self.go(page, "/admin/backups")
+        main = page.get_by_role("main")
+        expect(main.get_by_text("failed, its entry parley.db has been altered")).to_be_visible()
+        expect(main.get_by_text("Last copy on another machine:")).to_be_visible()
+        seen = self.call("GET", "/statistics", token=self.tokens["ada"])
+        self.assertEqual(seen["last_restore_test"]["result"], "failed")
 
     def test_a_refused_backup_is_reported(self):
         page = self.signed_in("ada")
