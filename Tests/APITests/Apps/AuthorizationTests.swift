@@ -160,6 +160,9 @@ import Testing
       let query = stage.query("admin")
       let page = try await stage.page(query)
       #expect(page.text.contains("type=\"password\"") && !page.text.contains("name=\"code\""))
+      // The proof of a shown page may end before its form is sent.
+      let again = try await stage.answer(query)
+      #expect(again.status == 200 && again.fields["location"] == nil && !again.text.contains("role=\"alert\""))
       for password in ["", "wrong"] {
         let refused = try await stage.answer(query, with: ["password": password])
         #expect(refused.status == 400 && refused.fields["location"] == nil)
@@ -218,7 +221,6 @@ import Testing
       // Elsewhere it reads what visitors read.
       let secret = try await village.forum("Committee", .private, ["grace"])
       #expect(try await stage.status(profile, "/forums/\(secret)") == 404)
-      #expect(try await stage.status(profile, "/sync?topics=me") != 200)
       #expect(try await stage.status(village.token("grace"), "/forums/\(secret)") == 200)
       #expect(try await stage.status(profile, "/server") == 200)
       let read = try await stage.tokens("read").access

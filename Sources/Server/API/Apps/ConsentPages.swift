@@ -34,9 +34,13 @@ extension PageContext {
       }
       do {
         if pending.proof != nil {
+          guard let password = form["password"] else {
+            // The proof of the shown page has ended meanwhile.
+            return respond(pending, try view.consentToken(for: context.caller, query), query)
+          }
           try api.limiter.count(.login, by: context.caller, at: server.client, now: server.uptime)
           let code = form["code"].flatMap { $0.isEmpty ? nil : $0 }
-          try await context.proveSession(password: form["password"] ?? "", code: code)
+          try await context.proveSession(password: password, code: code)
         }
         let code = try await api.community.authorizeApp(pending.app.id, request, by: context.caller)
         return leave(to: request.accepted(code: code, issuer: server.issuer))
