@@ -80,6 +80,8 @@ function conversation(answer) {
  * @param {Promise<any>} answer
  */
 const ended = (answer) => answer.then(() => null, (problem) => {
+  // Not an answer of Parley, such as the 404 of a proxy.
+  if (problem.code === 'unexpected') throw networkProblem(problem);
   if ([404, 410].includes(problem.status)) return null;
   throw problem;
 });
