@@ -75,7 +75,10 @@ extension PageContext {
     let authorization: AuthorizationRequest
     switch requesting.authorization {
     case .success(let read): authorization = read
-    case .failure(let error): return leave(requesting.uri, state, error)
+    case .failure(let error):
+      // Without a click only to an address that an owner vouches for (RFC 9700 §4.11.2).
+      guard app.isVerified else { return respond(failure: error.description) }
+      return leave(requesting.uri, state, error)
     }
     guard let context = try signedInContext() else {
       var response = Response.redirect(.seeOther, to: PageAddress.signIn(back: Self.authorize(query)))
