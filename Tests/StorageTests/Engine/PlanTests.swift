@@ -300,7 +300,7 @@ import Testing
   ) throws {
     _ = try tx.revisions(of: message, slice)
     _ = try tx.replies(to: message, slice)
-    _ = try tx.actions(on: message, viewer: RawDatabase.ada, slice)
+    _ = try tx.actions(on: message, viewer: RawDatabase.ada, seesStars: true, slice)
     _ = try tx.votes(in: message, slice)
     _ = try tx.marked("star", by: RawDatabase.ada, slice)
     _ = try tx.files(of: RawDatabase.ada, slice)

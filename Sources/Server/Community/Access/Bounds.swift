@@ -105,6 +105,8 @@ public struct Bounds: Sendable {
   public var filterWordScalars = 100
   /// Posts that are examined for a filter to fill a page. After them it ends early.
   public var filteredPosts = 1_000
+  /// Actions of a user that are examined for a page of readable messages. After them it ends early.
+  public var examinedActions = 5_000
   /// Groups of users, and members of each.
   public var userGroups = 100
   public var userGroupMembers = 10_000

@@ -338,7 +338,7 @@ public enum Permissions {
   }
 
   /// Whether the role is above guest.
-  private static func isFullUser(_ role: Role?) -> Bool { role != nil && role != .guest }
+  static func isFullUser(_ role: Role?) -> Bool { role != nil && role != .guest }
 }
 
 extension ForumViewer {

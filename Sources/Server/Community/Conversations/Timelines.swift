@@ -84,13 +84,7 @@ extension ReadTransaction {
       if slice.limit > 1 { end = last }
       return found
     }
-    if let end {
-      if page.position?.direction == .previous {
-        posts.previous = ListPosition(.previous, from: end)
-      } else {
-        posts.next = ListPosition(.next, from: end)
-      }
-    }
+    posts.end(at: end, of: page)
     let messages = try messages(of: &posts, page, by: \.key, \.message)
     return try posts.map { _ throws(Refusal) in try views(messages, by: caller, bounds) }
   }
@@ -109,17 +103,31 @@ extension ReadTransaction {
     guard let user = caller.user, let filter = try timelineFilter(name, of: user) else {
       throw .invalid("filter", .unknown)
     }
+    // Whether there is a nearer post is worth one query.
+    let most = slice.limit == 1 ? Self.chunkSize : bounds.filteredPosts
     var posts: [DatedMessage] = []
     var (rest, examined) = (ListSlice(after: slice.key, isBackward: slice.isBackward, limit: Self.chunkSize), 0)
     while true {
-      rest.limit = min(Self.chunkSize, bounds.filteredPosts - examined)
+      rest.limit = min(Self.chunkSize, most - examined)
       let found = try read(rest)
       posts += try self.posts(found, listedBy: filter, words: TimelineFilter.query)
       examined += found.count
       if posts.count >= slice.limit { return (Array(posts.prefix(slice.limit)), nil) }
       guard found.count == rest.limit, let last = found.last else { return (posts, nil) }
-      guard examined < bounds.filteredPosts else { return (posts, last.key) }
+      guard examined < most else { return (posts, last.key) }
       rest.key = last.key
+    }
+  }
+}
+
+extension ListPage {
+  /// Continues behind the last examined entry, if a page ends early.
+  mutating func end(at key: ListKey?, of page: PageRequest) {
+    guard let key else { return }
+    if page.position?.direction == .previous {
+      previous = ListPosition(.previous, from: key)
+    } else {
+      next = ListPosition(.next, from: key)
     }
   }
 }

@@ -76,9 +76,14 @@ extension Community {
   ) async throws(Refusal) -> ListPage<MessageView> {
     let found = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       let user = try owner(tx)
+      var end: ListKey?
       var marked = try ListPage(page, by: \.key) { slice throws(Refusal) in
-        try tx.readableActions(type.name, of: user, slice, caller)
+        let (found, last) = try tx.readableActions(type.name, of: user, slice, caller, bounds)
+        // The first slice is the page itself.
+        if slice.limit > 1 { end = last }
+        return found
       }
+      marked.end(at: end, of: page)
       let messages = try tx.messages(of: &marked, page, by: \.key, \.message)
       return try marked.map { _ throws(Refusal) in try tx.views(messages, by: caller, bounds) }
     }
@@ -95,7 +100,8 @@ extension CommunityView {
       let found = try tx.message(id, for: caller)
       guard found.message.tombstone == nil else { return ListPage([]) }
       return try ListPage(page, by: { ListKey([$0.user.number], text: $0.type) }) { slice throws(Refusal) in
-        try tx.actions(on: id, type: type, viewer: caller.user, slice)
+        try tx.actions(
+          on: id, type: type, viewer: caller.user, seesStars: Permissions.isFullUser(caller.role), slice)
       }
     }
   }
@@ -139,9 +145,12 @@ extension ReadTransaction {
   private static let chunkSize = 200
 
   /// The readable messages of a slice.
+  ///
+  /// - Returns: the messages, and the last examined one if there may be more.
   fileprivate func readableActions(
-    _ type: String, of user: ID<User>, _ slice: ListSlice, _ caller: Caller
-  ) throws(Refusal) -> [DatedMessage] {
+    _ type: String, of user: ID<User>, _ slice: ListSlice, _ caller: Caller, _ bounds: Bounds
+  ) throws(Refusal) -> (messages: [DatedMessage], end: ListKey?) {
+    var examined = 0
     var starts: [ID<Conversation>: Int?] = [:]
     var readable: [DatedMessage] = []
     var rest = ListSlice(after: slice.key, isBackward: slice.isBackward, limit: Self.chunkSize)
@@ -153,9 +162,11 @@ extension ReadTransaction {
         }
         guard let start = starts[position.conversation] ?? nil, position.seq >= start else { continue }
         readable.append(message)
-        if readable.count == slice.limit { return readable }
+        if readable.count == slice.limit { return (readable, nil) }
       }
-      guard found.count == rest.limit, let last = found.last else { return readable }
+      guard found.count == rest.limit, let last = found.last else { return (readable, nil) }
+      examined += found.count
+      guard examined < bounds.examinedActions else { return (readable, last.message.key) }
       rest.key = last.message.key
     }
   }

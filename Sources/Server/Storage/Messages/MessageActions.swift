@@ -137,9 +137,11 @@ extension ReadTransaction {
     """
   }
 
-  /// The actions on a message, by type and user: the public ones, the viewer's own, and for users the stars of those who show them.
+  /// The actions on a message, by type and user: the public ones and the viewer's own.
+  ///
+  /// - Parameter seesStars: adds the stars of users that show them.
   public func actions(
-    on message: ID<Message>, type: String? = nil, viewer: ID<User>?, _ slice: ListSlice
+    on message: ID<Message>, type: String? = nil, viewer: ID<User>?, seesStars: Bool, _ slice: ListSlice
   ) throws(Refusal) -> [MessageAction] {
     let page = Keyset(slice, .ascending)
     return try run { connection in
@@ -149,15 +151,15 @@ extension ReadTransaction {
           select type, user_id, created_at
           from action
           where message_id = $1 and (type, user_id) \(page.comparison) ($2, $3) and ($4 is null or type = $4)
-          and (type <> 'star' or user_id = $5 or $5 is not null and exists (
+          and (type <> 'star' or user_id = $5 or $7 and exists (
             select 1
             from account a
-            where a.id = action.user_id and a.shows_stars = 1
+            where a.id = action.user_id and a.shows_stars = 1 and a.state = 'active'
           ))
           order by type \(page.order), user_id \(page.order)
           limit $6
           """), message.number, slice.key == nil ? type ?? page.text : page.text, page.number(), type, viewer?.number,
-        slice.limit
+        slice.limit, seesStars
       ) { row in MessageAction(type: try row.text(0), user: ID(try row.int(1)), at: Int64(try row.int(2))) }
     }
   }
