@@ -178,12 +178,17 @@ struct Restoration {
       try Epoch.change(connection)
       try connection.execute("update counter set value = value + $1 where name = 'id'", Self.idGap)
       let undone = (try? comparison.get())?.undone
+      let tokensOfApps = try connection.tokensOfApps()
+      let tokens = (undone?.revokedTokens ?? []) + tokensOfApps
+      let webhooks = (undone?.revokedWebhooks ?? []) + (try connection.webhooks(createdBy: tokensOfApps))
       try endSessions(connection, undone)
-      try connection.revokeWebhooks(keepsSessions ? undone?.revokedWebhooks ?? [] : nil)
+      try connection.execute(
+        "delete from session where id in (select value from json_each($1))", tokensOfApps.jsonText)
+      try connection.revokeWebhooks(keepsSessions ? webhooks : nil)
       try connection.clearMail(at: now)
       try undone?.carried.apply(to: connection)
-      try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: undone?.revokedTokens ?? [], at: now)
-      try connection.disableCommands(undone?.endedCommands ?? [], tokens: undone?.revokedTokens ?? [])
+      try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: tokens, at: now)
+      try connection.disableCommands(undone?.endedCommands ?? [], tokens: tokens)
       try connection.endGrants(disabling: undone?.endedApps ?? [])
       try connection.auditRestore(sentence, at: now)
     }
@@ -232,10 +237,39 @@ struct Restoration {
 }
 
 extension Connection {
+  /// The access tokens of apps, and the tokens that these created. A restore ends the grants of apps with them.
+  fileprivate func tokensOfApps() throws(SQLiteError) -> [Int] {
+    let exists = try first("select 1 from pragma_table_list where name = 'app_grant'") { _ in true }
+    guard exists == true else { return [] }
+    return try all(
+      """
+      with recursive family (id) as (
+        select id
+        from session
+        where grant_id is not null
+        union
+        select s.id
+        from session s
+        join family f on s.parent_id = f.id
+      )
+      select id
+      from family
+      """
+    ) { row in try row.int(0) }
+  }
+
+  fileprivate func webhooks(createdBy tokens: [Int]) throws(SQLiteError) -> [Int] {
+    if tokens.isEmpty { return [] }
+    return try all(
+      "select id from webhook where token_id in (select value from json_each($1))", tokens.jsonText
+    ) { row in try row.int(0) }
+  }
+
   /// Revokes the secrets of webhooks, which an end since the backup would give back; nil for all.
   fileprivate func revokeWebhooks(_ webhooks: [Int]?) throws(SQLiteError) {
     let exists = try first("select 1 from pragma_table_list where name = 'webhook'") { _ in true }
     guard exists == true else { return }
+    try execute("update webhook set token_id = null where token_id not in (select id from session)")
     guard let webhooks else {
       try execute(
         "update webhook set digest = null, enabled = 0, revision = revision + 1 where digest is not null")
@@ -290,7 +324,6 @@ extension Connection {
   fileprivate func endGrants(disabling apps: [Int]) throws(SQLiteError) {
     let exists = try first("select 1 from pragma_table_list where name = 'app_grant'") { _ in true }
     guard exists == true else { return }
-    try execute("delete from session where grant_id is not null")
     try execute("delete from app_code")
     try execute("delete from app_refresh")
     try execute("delete from app_grant")

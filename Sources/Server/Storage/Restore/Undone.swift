@@ -183,6 +183,7 @@ extension Connection {
       left join main.app m on m.id = r.id
       where r.enabled = 1 and (
         m.enabled is not 1 or m.redirect_uris <> r.redirect_uris or m.scope <> r.scope or m.digest is not r.digest
+        or m.verified < r.verified
       )
       order by r.id
       """
