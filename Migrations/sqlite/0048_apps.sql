@@ -58,15 +58,16 @@ create index app_code_of_user on app_code (user_id) where grant_id is null;
 create index app_code_of_grant on app_code (grant_id) where grant_id is not null;
 create index app_code_by_expiry on app_code (expires_at) where grant_id is null;
 
--- Refresh tokens. A used one remains for 30 days: its second use ends the grant.
+-- Refresh tokens. A used one remains for 30 days, also after its grant: its second use ends the grant. No reference, since the
+-- used tokens of a grant can be more than one write may delete.
 create table app_refresh (
   digest blob primary key,
-  grant_id integer not null references app_grant (id) on delete cascade,
+  grant_id integer not null,
   created_at integer not null,
   used_at integer
 ) strict, without rowid;
 
-create index app_refresh_of_grant on app_refresh (grant_id);
+create index app_refresh_of_grant on app_refresh (grant_id) where used_at is null;
 create index app_refresh_by_use on app_refresh (used_at) where used_at is not null;
 
 -- Sessions of the scope `profile`, and access tokens of a grant: SQLite changes a check only with a new table.

@@ -40,6 +40,51 @@ import Testing
     }
   }
 
+  @Test func `a grant with many used refresh tokens ends`() async throws {
+    try await Village.open(.inMemory) { village in
+      let stage = try await OAuthStage(village)
+      let (access, refresh) = try await stage.tokens()
+      // More rows than one write may change.
+      for part in 0..<3 {
+        try await village.community.store.write { tx throws(Refusal) in
+          try tx.run { connection in
+            try connection.execute(
+              """
+              with recursive number (n) as (select 1 union all select n + 1 from number where n < 5000)
+              insert into app_refresh (digest, grant_id, created_at, used_at)
+              select randomblob(32), (select id from app_grant), 1, $1 + n
+              from number
+              """, Int(tx.now) + part)
+          }
+        }
+      }
+      #expect(try await village.request(.delete, "/me/apps/\(stage.app)", as: "grace").status == 204)
+      #expect(try await stage.status(access) == 401)
+      #expect(try await stage.refresh(refresh)["error"] == "invalid_grant")
+    }
+  }
+
+  @Test func `the tokens of a disabled app are not valid while their grants end`() async throws {
+    try await Village.open(.inMemory) { village in
+      let stage = try await OAuthStage(village)
+      let (access, refresh) = try await stage.tokens()
+      func set(_ isEnabled: Int) async throws {
+        try await village.community.store.write { tx throws(Refusal) in
+          try tx.run { connection in try connection.execute("update app set enabled = $1", isEnabled) }
+        }
+      }
+      // A crash before the end of the grants leaves this.
+      try await set(0)
+      #expect(try await stage.status(access) == 401)
+      #expect(try await stage.refresh(refresh)["error"] == "invalid_client")
+      #expect(try await village.request(.patch, "/apps/\(stage.app)", as: "ada", ["enabled": true]).status == 200)
+      #expect(try await stage.status(access) == 401)
+      #expect(try await stage.refresh(refresh)["error"] == "invalid_grant")
+      let (next, _) = try await stage.tokens()
+      #expect(try await stage.status(next) == 200)
+    }
+  }
+
   @Test func `a stolen code is of no use without its verifier and its app`() async throws {
     try await Village.open(.inMemory) { village in
       let stage = try await OAuthStage(village, ["redirect_uris": [OAuthStage.uri, "https://ferry.example.org/b"]])

@@ -42,17 +42,18 @@ extension Community {
   public func updateApp(_ id: ID<App>, _ change: AppChange, by caller: Caller) async throws(Refusal) -> App {
     let actor = try caller.requireUser(.admin)
     let change = try change.checked(bounds)
-    return try await store.write { tx throws(Refusal) in
+    let (before, after) = try await store.write { tx throws(Refusal) in
       _ = try tx.revalidateStaff(caller)
       let before = try tx.knownApp(id)
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = before.changed(by: change)
-      guard after != before else { return before }
+      guard after != before else { return (before, after) }
       var disabled = before
       disabled.isEnabled = false
       if after != disabled { try tx.requireAppOwner(caller) }
-      try tx.set(after)
-      if !after.isEnabled || after.scope < before.scope { try tx.endGrants(of: id) }
+      var stored = after
+      if after.endsGrants(of: before) { stored.isEnabled = false }
+      try tx.set(stored)
       var content = after
       content.isEnabled = before.isEnabled
       if content != before { try tx.audit(.appChanged, by: actor, subject: id.number, reason: after.name) }
@@ -60,9 +61,30 @@ extension Community {
         try tx.audit(
           after.isEnabled ? .appEnabled : .appDisabled, by: actor, subject: id.number, reason: after.name)
       }
-      return try tx.knownApp(id)
+      return (before, after)
+    }
+    if after != before, after.endsGrants(of: before) {
+      try await endGrants(of: id)
+      if after.isEnabled { try await enableApp(id, ifRevision: before.revision + 1) }
+    }
+    return try await store.write { tx throws(Refusal) in try tx.knownApp(id) }
+  }
+
+  private func enableApp(_ id: ID<App>, ifRevision revision: Int) async throws(Refusal) {
+    try await store.write { tx throws(Refusal) in
+      var app = try tx.knownApp(id)
+      guard app.revision == revision else { return }
+      app.isEnabled = true
+      try tx.set(app)
     }
   }
+
+  /// Ends the grants of a disabled app, in as many writes as it takes. Its tokens are not valid meanwhile.
+  private func endGrants(of id: ID<App>) async throws(Refusal) {
+    while try await store.write({ tx throws(Refusal) in try tx.endGrants(of: id, limit: Self.grantsPerWrite) }) {}
+  }
+
+  private static let grantsPerWrite = 100
 
   /// Replaces the secret of an app. The earlier one is invalid at once; tokens stay.
   public func rotateAppSecret(_ id: ID<App>, by caller: Caller) async throws(Refusal) -> CreatedApp {
@@ -84,8 +106,15 @@ extension Community {
     let actor = try caller.requireUser(.admin)
     try await store.write { tx throws(Refusal) in
       _ = try tx.revalidateStaff(caller)
-      guard let app = try tx.app(id) else { return }
+      guard var app = try tx.app(id) else { return }
       try tx.requireAppOwner(caller)
+      app.isEnabled = false
+      try tx.set(app)
+    }
+    try await endGrants(of: id)
+    try await store.write { tx throws(Refusal) in
+      guard let app = try tx.app(id) else { return }
+      _ = try tx.endGrants(of: id, limit: Self.grantsPerWrite)
       try tx.delete(id)
       try tx.audit(.appDeleted, by: actor, subject: id.number, reason: app.name)
     }
@@ -231,5 +260,13 @@ private enum AppFields {
       }
     }
     guard faults.isEmpty else { throw .invalid(faults) }
+  }
+}
+
+extension App {
+  /// Whether the change from `before` ends what the app may do. One that is enabled again begins anew, too: a crash may have
+  /// left grants of an earlier time.
+  fileprivate func endsGrants(of before: App) -> Bool {
+    !isEnabled || scope < before.scope || !before.isEnabled
   }
 }

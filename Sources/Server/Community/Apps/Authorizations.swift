@@ -106,7 +106,7 @@ extension ReadTransaction {
   func isOAuthOn() throws(Refusal) -> Bool { try settings().appRegistration ? true : try hasEnabledApp() }
 
   func enabledApp(_ id: ID<App>) throws(Refusal) -> App? {
-    guard let app = try app(id), app.isEnabled else { return nil }
+    guard let app = try app(id, countsUsers: false), app.isEnabled else { return nil }
     return app
   }
 

@@ -56,6 +56,8 @@ public struct AppGrant: Sendable, Hashable {
   /// The grants that a user gives one app, such as one for each device. A further one ends the one without use for the
   /// longest time.
   public static let grantsPerApp = 20
+  /// The grants that a user gives all apps. They end in one write, as with a ban.
+  public static let grantsPerUser = 200
   /// The access tokens of a grant that are valid at once. A further one ends the oldest.
   public static let accessTokens = 5
 }
@@ -247,18 +249,23 @@ extension WriteTransaction {
         returning id, digest, 1
         """, grant.number, read: EndedSession.init)
     }
-    try run { connection in try connection.execute("delete from app_grant where id = $1", grant.number) }
+    try run { connection in
+      try connection.execute("delete from app_refresh where grant_id = $1 and used_at is null", grant.number)
+      try connection.execute("delete from app_grant where id = $1", grant.number)
+    }
   }
 
-  /// Ends the grants of an app with their tokens, and voids its codes.
-  public func endGrants(of app: ID<App>) throws(Refusal) {
-    try endGrants(
-      try run { connection in
-        try connection.execute("delete from app_code where app_id = $1 and grant_id is null", app.number)
-        return try connection.all("select id from app_grant where app_id = $1", app.number) { row in
-          ID(try row.int(0))
-        }
-      })
+  /// Ends grants of an app with their tokens, and voids its codes. Returns whether more may remain: an app can have more
+  /// grants than one write may end.
+  public func endGrants(of app: ID<App>, limit: Int) throws(Refusal) -> Bool {
+    let grants: [ID<AppGrant>] = try run { connection in
+      try connection.execute("delete from app_code where app_id = $1 and grant_id is null", app.number)
+      return try connection.all("select id from app_grant where app_id = $1 limit $2", app.number, limit) { row in
+        ID(try row.int(0))
+      }
+    }
+    try endGrants(grants)
+    return grants.count == limit
   }
 
   /// Ends the grants that a user has given an app. Returns whether there was one.
@@ -286,8 +293,20 @@ extension WriteTransaction {
       })
   }
 
-  /// Ends the oldest grants that a user has given an app beyond the limit.
+  /// Ends the oldest grants that a user has given an app, and all apps, beyond the limits.
   public func trimGrants(of app: ID<App>, by user: ID<User>) throws(Refusal) {
+    try endGrants(
+      try run { connection in
+        try connection.all(
+          """
+          select id
+          from app_grant
+          where user_id = $1
+          order by used_at desc, id desc
+          limit -1 offset $2
+          """, user.number, AppGrant.grantsPerUser
+        ) { row in ID(try row.int(0)) }
+      })
     try endGrants(
       try run { connection in
         try connection.all(

@@ -20,9 +20,12 @@ public struct NewStoredApp: Sendable {
 }
 
 extension ReadTransaction {
-  public func app(_ id: ID<App>) throws(Refusal) -> App? {
+  /// - Parameter countsUsers: whether its users are counted, which takes time for an app of many.
+  public func app(_ id: ID<App>, countsUsers: Bool = true) throws(Refusal) -> App? {
     try run { connection in
-      try connection.first(SQL("select \(App.columns) from app a where a.id = $1"), id.number) { row in try App(row) }
+      try connection.first(
+        SQL("select \(App.columns(countsUsers: countsUsers)) from app a where a.id = $1"), id.number
+      ) { row in try App(row) }
     }
   }
 
@@ -42,7 +45,7 @@ extension ReadTransaction {
       try connection.all(
         SQL(
           """
-          select \(App.columns)
+          select \(App.columns(countsUsers: true))
           from app a
           where a.id \(page.comparison) $1
           order by a.id \(page.order)
@@ -93,8 +96,11 @@ extension WriteTransaction {
         app.id.number)
       // The names of tokens are those of their apps.
       try connection.execute(
-        "update session set name = $1 where grant_id in (select id from app_grant where app_id = $2)", app.name,
-        app.id.number)
+        """
+        update session
+        set name = $1
+        where name <> $1 and grant_id in (select id from app_grant where app_id = $2)
+        """, app.name, app.id.number)
     }
   }
 
@@ -105,9 +111,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Deletes an app and all that it may do.
+  /// Deletes an app, whose grants have ended.
   public func delete(_ app: ID<App>) throws(Refusal) {
-    try endGrants(of: app)
     try run { connection in try connection.execute("delete from app where id = $1", app.number) }
   }
 
@@ -136,13 +141,19 @@ extension StoredValue {
 }
 
 extension App {
-  fileprivate static let columns = """
+  fileprivate static func columns(countsUsers: Bool) -> String {
+    """
     a.id, a.name, a.website, a.redirect_uris, a.scope, a.digest is not null as confidential, a.verified, a.enabled,
-    a.created_by, a.created_at, a.revision, (
+    a.created_by, a.created_at, a.revision, \(countsUsers ? Self.userCount : "0") as users
+    """
+  }
+
+  private static let userCount = """
+    (
       select count(distinct g.user_id)
       from app_grant g
       where g.app_id = a.id
-    ) as users
+    )
     """
 
   fileprivate init(_ row: borrowing Row) throws {

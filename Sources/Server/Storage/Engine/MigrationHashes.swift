@@ -146,6 +146,6 @@ enum MigrationHashes {
       hash: "20d8cad2f18aadf64ba81d35f38f6cf09965796057387144026a51a43e29abbd"),
     Migration(
       number: 48, name: "apps",
-      hash: "1a6e5a82c754f5360be8f2ffb9cdb0fc9b00c588656f5e70839ea8ac37c20e8f"),
+      hash: "b493d7497d3317a5eb0b11583d44a9780c1f126906894f61c829facaf126be62"),
   ]
 }

@@ -68,22 +68,33 @@ extension ReadTransaction {
     select s.id, s.user_id, a.role, s.scope, s.last_used_at, \(SecondFactorRule.isBroken), s.forums, s.rate_limit
     from session s
     join account a on a.id = s.user_id
-    where s.digest = $3 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
+    where s.digest = $3 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2) and \(isOfEnabledApp)
     """)
+
+  /// Whether the session `s` is not the access token of a disabled app.
+  private static let isOfEnabledApp = """
+    (s.grant_id is null or exists (
+      select 1
+      from app_grant g
+      join app p on p.id = g.app_id
+      where g.id = s.grant_id and p.enabled = 1
+    ))
+    """
 
   /// The same by id, for a connection that has already authenticated.
   public func activeSession(_ id: ID<Session>) throws(Refusal) -> StoredSession? {
     try run { connection in
-      try connection.first(
-        """
-        select s.id, s.user_id, a.role, s.scope, s.last_used_at, 0, s.forums, s.rate_limit
-        from session s
-        join account a on a.id = s.user_id
-        where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
-        """, id.number, Int(now)
-      ) { row in try StoredSession(row) }
+      try connection.first(Self.sessionWithID, id.number, Int(now)) { row in try StoredSession(row) }
     }
   }
+
+  private static let sessionWithID = SQL(
+    """
+    select s.id, s.user_id, a.role, s.scope, s.last_used_at, 0, s.forums, s.rate_limit
+    from session s
+    join account a on a.id = s.user_id
+    where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2) and \(isOfEnabledApp)
+    """)
 
   /// A user's sessions of one kind, newest first, without the access tokens of apps.
   public func sessions(
