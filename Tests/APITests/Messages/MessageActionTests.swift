@@ -168,7 +168,7 @@ import Testing
 
   @Test func `stars are private until their user shows them`() async throws {
     try await Village.open(.inMemory) { village in
-      let room = try await village.garden().room
+      let room = try await village.garden("garden", "public").room
       let (_, hidden) = try await village.garden("secret", "private", members: ["grace"])
       let (open, secret) = (try await village.post("open", in: room), try await village.post("secret", in: hidden))
       for id in [open, secret] { try await village.expect(200, .put, "/messages/\(id)/actions/star", as: "grace") }
