@@ -73,12 +73,26 @@ class Export(ServingTest):
         cls.ask("grace", "POST", f"/conversations/{cls.room}/messages", {"text": f"**Bold** {HOSTILE}", "attachments": [page, notes]})
         wrong = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "Misspeled"})
         cls.ask("ada", "PATCH", f"/messages/{wrong['id']}", {"text": "Misspelled"})
-        gone = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "a deleted text"})
+        file = cls.upload("ada", "gone.txt", "text/plain", b"a deleted file")
+        gone = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "a deleted text", "attachments": [file]})
         cls.ask("ada", "DELETE", f"/messages/{gone['id']}")
         cls.ask("grace", "PUT", f"/messages/{wrong['id']}/actions/like")
         cls.ask("ada", "PUT", f"/messages/{wrong['id']}/actions/star")
         cls.ask("ada", "POST", f"/forums/{forum['id']}/conversations", {
             "title": "Yarn", "text": "Which one?", "poll": {"options": ["Wool", "Silk"], "choices": 1}})
+        removed = cls.upload("grace", "removed.txt", "text/plain", b"a removed file")
+        sealed = cls.ask("grace", "POST", f"/conversations/{cls.room}/messages", {"text": "a removed text", "attachments": [removed]})
+        cls.ask("ada", "DELETE", f"/messages/{sealed['id']}")
+        cls.upload("grace", "draft.txt", "text/plain", b"a draft of grace")
+        deleted = cls.ask("ada", "POST", "/forums", {"title": "A deleted forum", "visibility": "public"})
+        cls.ask("ada", "POST", f"/forums/{deleted['id']}/conversations", {"title": "A topic without a forum", "text": "Lost"})
+        cls.ask("ada", "DELETE", f"/forums/{deleted['id']}")
+        private = cls.ask("ada", "POST", "/forums", {"title": "Cellar", "description": "Dark wool", "visibility": "private"})
+        cls.ask("ada", "PUT", f"/forums/{private['id']}/members/@grace", {})
+        cls.private = private["room_id"]
+        cls.ask("grace", "POST", f"/conversations/{cls.private}/messages", {"text": "From the cellar"})
+        cls.ask("ada", "DELETE", f"/forums/{private['id']}/members/@grace")
+        cls.ask("ada", "PATCH", f"/forums/{private['id']}", {"title": "Secret cellar"})
         for other in ("grace", "linus"):
             direct = cls.ask("ada", "POST", "/conversations", {"kind": "direct", "participants": [f"@{other}"]})
             cls.ask("ada", "POST", f"/conversations/{direct['id']}/messages", {"text": f"A secret for {other}"})
@@ -126,13 +140,13 @@ class Export(ServingTest):
 
     def test_the_site_is_exported_while_the_server_runs(self):
         archive, said = self.export("site.zip")
-        self.assertRegex(said, r"site.zip: .*, 5 messages in 4 conversations and 2 files\. Open index\.html")
+        self.assertRegex(said, r"site.zip: .*, 6 messages in 5 conversations and 2 files\. Open index\.html")
         self.assertEqual(self.check_schema(archive)["scope"], "site")
         texts = [line["text"] for line in self.lines(archive, "messages")]
         self.assertIn("Misspelled", texts)
         self.assertIn("A secret for linus", texts)
         everything = b"".join(archive.read(name) for name in archive.namelist())
-        for secret in (b"a deleted text", b"scrypt", PASSWORD.encode(), *(token.encode() for token in self.tokens.values())):
+        for secret in (b"a deleted", b"a removed", b"a draft", b"without a forum", b"Lost", b"scrypt", PASSWORD.encode(), *(token.encode() for token in self.tokens.values())):
             self.assertNotIn(secret, everything)
         self.assertEqual([line["text"] for line in self.lines(archive, "revisions")], ["Misspeled"])
         self.assertEqual([line["type"] for line in self.lines(archive, "actions")], ["like"])
@@ -156,13 +170,17 @@ class Export(ServingTest):
         profile, = self.lines(archive, "profile")
         self.assertEqual(profile["name"], "grace")
         texts = [line["text"] for line in self.lines(archive, "messages")]
-        self.assertEqual(sorted(texts), sorted([f"**Bold** {HOSTILE}", "A secret for grace"]))
+        self.assertEqual(sorted(texts), sorted([f"**Bold** {HOSTILE}", "A secret for grace", "From the cellar"]))
         everything = b"".join(archive.read(name) for name in archive.namelist())
-        for other in (b"A secret for linus", b"Misspelled", b"linus"):
-            self.assertNotIn(other, everything)
-        self.assertEqual(len(self.lines(archive, "files")), 2)
-        whole = {line["kind"]: line["whole"] for line in self.lines(archive, "conversations")}
-        self.assertEqual(whole, {"room": False, "direct": True})
+        for other in (b"A secret for linus", b"Misspelled", b"linus", b"a removed", b"ellar", b"Dark wool"):
+            self.assertNotIn(other, everything.replace(b"From the cellar", b""))
+        # The upload for a draft is own data.
+        self.assertEqual([line["name"] for line in self.lines(archive, "files")], ["evil.html", "notes.txt", "draft.txt"])
+        conversations = self.lines(archive, "conversations")
+        self.assertEqual(sorted((line["kind"], line["whole"]) for line in conversations), [("direct", True), ("room", False), ("room", False)])
+        # The user was removed from its forum.
+        closed, = (line for line in conversations if line["id"] == self.private)
+        self.assertEqual((closed["title"], closed["tags"]), (None, None))
         self.check_pages(archive)
 
     def test_mistakes_are_named(self):

@@ -137,15 +137,10 @@ public final class ExportReader {
     }
     try connection.execute(ExportTable.messages, scope.number)
     try connection.execute("create table export_file (id integer primary key, path text) strict")
-    let files = try connection.all(
-      """
-      select id, digest, size, name
-      from file
-      where $1 = 0 or owner_id = $1
-        or id in (select a.file_id from export_message e join attachment a on a.message_id = e.id)
-      order by id
-      """, scope.number
-    ) { row in (id: try row.int(0), digest: try row.bytes(1), size: try row.int(2), name: try row.text(3)) }
+    let icon = try connection.setting("icon_file").flatMap { Int($0) } ?? 0
+    let files = try connection.all(ExportTable.exportedFiles, scope.number, icon) { row in
+      (id: try row.int(0), digest: try row.bytes(1), size: try row.int(2), name: try row.text(3))
+    }
     for file in files {
       try check()
       let source = "\(folder)/\(StoredFile(digest: file.digest, size: file.size).path)"
@@ -205,7 +200,8 @@ public final class ExportReader {
   public func conversations() throws -> [ExportedConversation] {
     try connection.all(
       """
-      select c.id, c.kind, c.title, f.title, (select count(*) from export_message where conversation_id = c.id), (
+      select c.id, c.kind, iif(s.readable, c.title, null), f.title,
+        (select count(*) from export_message where conversation_id = c.id), (
         select json_group_array(name)
         from (
           select coalesce(a.display_name, a.name) as name
@@ -218,7 +214,7 @@ public final class ExportReader {
       )
       from export_scope s
       join conversation c on c.id = s.id
-      left join forum f on f.id = c.forum_id
+      left join forum f on f.id = c.forum_id and s.readable = 1
       where c.id in (select conversation_id from export_message)
       order by f.title is null, f.title, f.id, c.kind = 'room' desc, c.id
       """

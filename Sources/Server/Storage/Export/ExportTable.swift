@@ -78,35 +78,52 @@ public struct ExportTable: Sendable {
 
 extension ExportTable {
   /// The conversations of an export are in `export_scope`: those that it has as a whole, from `from_seq` on, and those with messages
-  /// of the user. Their exported messages are in `export_message`.
+  /// of the user, `readable` if the user may still read them. Their exported messages are in `export_message`.
   static let tables: [SQL] = [
-    "create table export_scope (id integer primary key, whole integer not null, from_seq integer not null)",
+    """
+    create table export_scope (
+      id integer primary key, whole integer not null, from_seq integer not null, readable integer not null
+    )
+    """,
     "create table export_message (id integer primary key, conversation_id integer not null, seq integer not null)",
   ]
 
   static let conversationsOfSite: SQL =
     """
-    insert into export_scope (id, whole, from_seq)
-    select id, 1, 1
-    from conversation
-    where state in ('open', 'inactive')
+    insert into export_scope (id, whole, from_seq, readable)
+    select c.id, 1, 1, 1
+    from conversation c
+    left join forum f on f.id = c.forum_id
+    where c.state in ('open', 'inactive') and f.deleted_at is null
     """
 
   /// Direct and group conversations, and those with messages of the user.
   static let conversationsOfUser: [SQL] = [
     """
-    insert into export_scope (id, whole, from_seq)
-    select c.id, 1, p.from_seq
+    insert into export_scope (id, whole, from_seq, readable)
+    select c.id, 1, p.from_seq, 1
     from participant p
     join conversation c on c.id = p.conversation_id
     where p.user_id = $1 and c.kind in ('direct', 'group') and c.state in ('open', 'inactive')
     """,
     """
-    insert or ignore into export_scope (id, whole, from_seq)
-    select distinct m.conversation_id, 0, 1
-    from message m
-    join conversation c on c.id = m.conversation_id
-    where m.author_id = $1 and m.deletion is null and c.state in ('open', 'inactive')
+    insert or ignore into export_scope (id, whole, from_seq, readable)
+    select c.id, 0, 1, case
+      when f.id is null then c.readers <> 'listed' or c.owner_id is $1
+        or exists (select 1 from participant where conversation_id = c.id and user_id = $1)
+      else f.visibility <> 'private'
+        or exists (select 1 from forum_member where forum_id = f.id and user_id = $1)
+        or exists (
+          select 1
+          from forum_group g
+          join user_group_member n on n.group_id = g.group_id
+          where g.forum_id = f.id and n.user_id = $1 and g.access >= 'read'
+        )
+      end
+    from conversation c
+    left join forum f on f.id = c.forum_id
+    where c.id in (select conversation_id from message where author_id = $1 and deletion is null)
+      and c.state in ('open', 'inactive') and f.deleted_at is null
     """,
   ]
 
@@ -117,6 +134,23 @@ extension ExportTable {
     from export_scope s
     join message m on m.conversation_id = s.id
     where m.deletion is null and (m.author_id = $1 or s.whole = 1 and m.seq >= s.from_seq)
+    """
+
+  /// The files of exported messages, the pictures that are in use, and the uploads of the user that no message has had yet. A file of a
+  /// deleted, removed or held message is in none of these. `$1` is the user, 0 for the whole site; `$2` is the icon of the site.
+  static let exportedFiles: SQL =
+    """
+    select id, digest, size, name
+    from file
+    where id in (select a.file_id from export_message e join attachment a on a.message_id = e.id)
+      or ($1 = 0 or owner_id = $1) and (
+        id in (select avatar_file_id from account)
+        or id in (select icon_file_id from forum where deleted_at is null)
+        or id in (select file_id from emoji)
+        or id = $2
+      )
+      or owner_id = $1 and unused_since = created_at
+    order by id
     """
 
   static let ofSite = [users, groups, groupMembers, forums, forumMembers] + ofContent
@@ -202,7 +236,10 @@ extension ExportTable {
     select id, title, description, visibility, section, room_id, created_by, created_at, archived_at
     from forum
     where deleted_at is null and ($1 = 0 or id in (
-      select c.forum_id from export_scope s join conversation c on c.id = s.id where c.forum_id is not null
+      select c.forum_id
+      from export_scope s
+      join conversation c on c.id = s.id
+      where s.readable = 1 and c.forum_id is not null
     ))
     order by id
     """)
@@ -218,14 +255,16 @@ extension ExportTable {
     """)
 
   private static let conversations = ExportTable(
-    "conversations", "Rooms and topics of forums, direct and group conversations, channels and feeds.",
+    "conversations",
+    "Rooms and topics of forums, direct and group conversations, channels and feeds. `title` and `tags` are null if the user "
+      + "may no longer read the conversation.",
     [
       "id": .id, "kind": .text, "forum_id": .id, "owner_id": .id, "title": .text, "tags": .json, "locked": .flag,
       "pinned": .flag, "solved_by": .id, "created_by": .id, "created_at": .time, "whole": .flag,
     ],
     """
-    select c.id, c.kind, c.forum_id, c.owner_id, c.title, c.tags, c.locked, c.pinned, c.solved_by, c.created_by,
-      c.created_at, s.whole
+    select c.id, c.kind, c.forum_id, c.owner_id, iif(s.readable, c.title, null), iif(s.readable, c.tags, null), c.locked,
+      c.pinned, c.solved_by, c.created_by, c.created_at, s.whole
     from export_scope s
     join conversation c on c.id = s.id
     order by c.id
