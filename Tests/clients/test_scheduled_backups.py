@@ -253,6 +253,17 @@ class ScheduledBackups(ServingTest):
             self.assertEqual(refused.returncode, 2)
             self.assertIn(f"--backup-to can't be used: {folder} {sentence}", refused.stderr)
 
+    def test_the_folder_of_another_site_is_refused(self):
+        self.run_until(MADE)
+        other = self.folder / "other"
+        other.mkdir()
+        refused = subprocess.run(
+            parley(other, "--backup-every", "1", "--backup-to", self.backups), capture_output=True, text=True, timeout=60)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(
+            f"--backup-to can't be used: {self.backups} has the backups of another data folder; remove {self.backups}/owner to take "
+            "it over.", refused.stderr)
+
     def test_a_failure_is_logged(self):
         self.backups.write_bytes(b"not a folder")
         log = self.run_until("The scheduled backup failed and is tried again in an hour")

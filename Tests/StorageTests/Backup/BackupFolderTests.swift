@@ -146,6 +146,40 @@ import Testing
     await garden.store.close()
   }
 
+  @Test func `a folder of backups belongs to one data folder`() async throws {
+    try await garden.upload(Array("a rose".utf8))
+    let backups = try scheduled("1")
+    await backups.makeIfDue()
+    await backups.testIfDue()
+    let newest = try #require(await backups.newestTested())
+    // A copy of the site on another machine, with the same settings.
+    let copy = scratch.path + "/copy"
+    try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+    let data = try DataFolder(copy)
+    _ = try data.restore(.folder(newest), replacing: false, aside: "5", at: 5) { _ in }
+    data.release()
+    let other = try await Garden(in: copy, at: garden.clock.now + 2 * Self.day * 1_000)
+    let plan = ScheduledBackups.Plan(
+      folder: folder.path, interval: Self.day * 1_000, retention: try #require(BackupRetention("1")))
+    let foreign = ScheduledBackups(other.store, plan, program: "test")
+    let before = try scratch.names(in: "backups")
+    await foreign.makeIfDue()
+    await foreign.testIfDue()
+    #expect(await foreign.newestTested() == nil)
+    #expect(try scratch.names(in: "backups") == before)
+    let refusal = "has the backups of another data folder; remove \(folder.path)/owner to take it over"
+    #expect(folder.obstacle(data: copy)?.hasSuffix(refusal) == true)
+    #expect(other.refusals.contains { $0.contains("event=backup result=failed") && $0.contains(refusal) })
+    #expect(folder.obstacle(data: garden.folder) == nil)
+    try FileManager.default.removeItem(atPath: folder.path + "/owner")
+    await ScheduledBackups(other.store, plan, program: "test").makeIfDue()
+    #expect(try folder.backups().map(\.name) == ["2027-01-17T08-00-00Z"])
+    #expect(folder.obstacle(data: garden.folder)?.hasSuffix(refusal) == true)
+    #expect(!FileManager.default.fileExists(atPath: garden.folder + "/backups/owner"))
+    await other.store.close()
+    await garden.store.close()
+  }
+
   @Test(arguments: [BackupProgress.Phase.copying, .checking, .packing])
   func `a cancelled backup leaves nothing half, and the next one is complete`(phase: BackupProgress.Phase) async throws
   {
@@ -174,7 +208,7 @@ import Testing
     try scratch.write([1], to: "backups/" + orphan)
     try scratch.write([1], to: "backups/files/ab/cd/notes.txt")
     await (try scheduled()).makeIfDue()
-    #expect(try scratch.names(in: "backups") == ["2027-01-15T08-00-00Z", "files", "mine.part"])
+    #expect(try scratch.names(in: "backups") == ["2027-01-15T08-00-00Z", "files", "mine.part", "owner"])
     #expect(try Set(files().keys) == [rose.path, "files/ab/cd/notes.txt"])
     await garden.store.close()
   }

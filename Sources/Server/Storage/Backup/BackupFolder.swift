@@ -1,5 +1,6 @@
 // A folder of backups that share their uploaded files:
 //
+//     owner                                the id of its data folder (BackupOwner)
 //     files/ab/cd/…                        every uploaded file once, named by its SHA-256
 //     2026-11-20T03-00-00Z/                a backup, named by the time at which it began
 //       parley-backup.json                 format, time, and number of rows per table
@@ -47,7 +48,7 @@ public struct BackupFolder: Sendable, Equatable {
     if own == uploads || own.hasPrefix(uploads + "/") {
       return "\(path) is inside of the folder of uploaded files, \(uploads)"
     }
-    return nil
+    return foreignOwner(data: data)
   }
 
   // MARK: Removal

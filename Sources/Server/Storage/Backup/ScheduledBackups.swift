@@ -56,6 +56,7 @@ public actor ScheduledBackups {
     do {
       try Disk.makeFolder(folder.path)
       if let obstacle = folder.obstacle(data: store.folder.path) { throw BackupFault.impossible("\(obstacle).") }
+      try folder.claim(for: store.folder.path)
       // A backup of a clock that was ahead does not count.
       let last = try folder.backups().last { $0.time <= now }
       if let last, now < last.time + plan.interval { return }
@@ -131,7 +132,7 @@ public actor ScheduledBackups {
   /// The newest backup; nil without one, or without a plan.
   func newest() -> FolderBackup? {
     let now = store.clock()
-    guard let folder = plan.map(folder) else { return nil }
+    guard let folder = plan.map(folder), folder.foreignOwner(data: store.folder.path) == nil else { return nil }
     return (try? folder.backups())?.last { $0.time <= now }
   }
 
