@@ -133,6 +133,28 @@ import Testing
     await garden.store.close()
   }
 
+  @Test func `files of removed backups are named and go with the next backup`() async throws {
+    let plan = ScheduledBackups.Plan(
+      folder: nil, interval: Self.day * 1_000, retention: try #require(BackupRetention("7")))
+    let backups = ScheduledBackups(garden.store, plan, program: "test")
+    let rose = try await garden.upload(Array("a rose".utf8))
+    await backups.makeIfDue()
+    #expect(garden.store.folder.copies == ["backups/2027-01-15T08-00-00Z", "backups/files"])
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.execute("delete from file where digest = $1", rose.digest)
+        try connection.execute("delete from file_use")
+        try connection.countFileUse()
+      }
+    }
+    try FileManager.default.removeItem(atPath: garden.folder + "/backups/2027-01-15T08-00-00Z")
+    #expect(garden.store.folder.copies == ["backups/files"])
+    garden.clock.pass(seconds: Self.day)
+    await backups.makeIfDue()
+    #expect(garden.store.folder.copies == ["backups/2027-01-16T08-00-00Z"])
+    await garden.store.close()
+  }
+
   @Test func `a backup needs its own folder`() async throws {
     try await garden.upload(Array("a rose".utf8))
     let message = { (path: String) in BackupFolder(path).obstacle(data: garden.folder) }

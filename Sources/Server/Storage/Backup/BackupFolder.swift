@@ -53,15 +53,12 @@ public struct BackupFolder: Sendable, Equatable {
 
   // MARK: Removal
 
-  /// Removes incomplete backups of killed processes. Returns whether there were any.
-  func removeParts() throws(DiskError) -> Bool {
-    var isFound = false
+  /// Removes incomplete backups of killed processes.
+  func removeParts() throws(DiskError) {
     for name in try Disk.names(in: path) where name.hasSuffix(Self.suffix) {
       guard FolderBackup(String(name.dropLast(Self.suffix.count)), in: self) != nil else { continue }
       try Disk.removeTree("\(path)/\(name)")
-      isFound = true
     }
-    return isFound
   }
 
   /// Removes a backup. Its files stay until `removeUnnamedFiles`.
@@ -93,6 +90,7 @@ public struct BackupFolder: Sendable, Equatable {
       }
       _ = Disk.removeEmpty("\(files)/\(outer)")
     }
+    _ = Disk.removeEmpty(files)
     return removed
   }
 }

@@ -60,7 +60,7 @@ public actor ScheduledBackups {
       // A backup of a clock that was ahead does not count.
       let last = try folder.backups().last { $0.time <= now }
       if let last, now < last.time + plan.interval { return }
-      let hasParts = try folder.removeParts()
+      try folder.removeParts()
       let comparesFiles = await readLastTest()?.result == .failed
       let report = try await store.backUp(into: folder, at: now, program: program, comparesFiles: comparesFiles)
       store.log(
@@ -74,7 +74,7 @@ public actor ScheduledBackups {
         )
         return
       }
-      try removeOld(in: folder, plan.retention, hasParts: hasParts)
+      try removeOld(in: folder, plan.retention)
     } catch BackupFault.cancelled {
       return
     } catch {
@@ -139,7 +139,7 @@ public actor ScheduledBackups {
   private func folder(of plan: Plan) -> BackupFolder { BackupFolder(plan.folder ?? store.folder.backups) }
 
   /// Removes the backups that no retention covers, and then the files that no remaining backup names.
-  private func removeOld(in folder: BackupFolder, _ retention: BackupRetention, hasParts: Bool) throws {
+  private func removeOld(in folder: BackupFolder, _ retention: BackupRetention) throws {
     let now = store.clock()
     // From the oldest to the newest. Backups of a clock that was ahead are the oldest.
     let all = try folder.backups()
@@ -149,9 +149,9 @@ public actor ScheduledBackups {
     let kept = retention.kept(ordered.map(\.time))
     let old = ordered.indices.filter { !kept.contains($0) }.map { ordered[$0] }
     for backup in old { try folder.remove(backup) }
-    // A killed process may have left files of an incomplete backup.
-    guard hasParts || !old.isEmpty else { return }
+    // Also without an old backup: a killed process may have left files, and the operator may have removed backups.
     let files = try folder.removeUnnamedFiles()
+    guard files > 0 || !old.isEmpty else { return }
     store.log(
       LogEvent.backup.line(
         ["result": "ok"], "Removed \(old.count) old backups and \(files) files that no other backup has."))

@@ -10,10 +10,11 @@ extension DataFolder {
   /// The names of all copies of the site in the folder.
   public var copies: [String] { Self.copies(in: path).map { String($0.dropFirst(path.utf8.count + 1)) } }
 
-  /// The paths of all copies of the site in a data folder: backups, and the contents that a restore replaced.
+  /// The paths of all copies of the site in a data folder: backups, the uploaded files of scheduled backups, and the contents that a
+  /// restore replaced.
   public static func copies(in path: String) -> [String] {
     let folder = path + "/backups"
-    let backups = ((try? Disk.names(in: folder)) ?? []).filter { $0 != BackupName.files }.map { "\(folder)/\($0)" }
+    let backups = ((try? Disk.names(in: folder)) ?? []).map { "\(folder)/\($0)" }
     let replaced = ((try? Disk.names(in: path)) ?? []).filter { $0.hasPrefix(PendingRestore.replacedPrefix) }
     return (backups + replaced.map { "\(path)/\($0)" }).sorted()
   }
