@@ -87,7 +87,7 @@ import Testing
       (folder.path, second, ["one", "two"]), ("\(folder.path)@2027-01-15", first, ["one"]),
       ("\(folder.path)@2027-01-15T08:00", first, ["one"]), (first.path, first, ["one"]),
     ] {
-      let source = try BackupSource(operand)
+      let source = try BackupSource(operand, at: garden.clock.now)
       #expect(source == .folder(backup))
       let path = "\(scratch.path)/new"
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -100,11 +100,24 @@ import Testing
       data.release()
       try FileManager.default.removeItem(atPath: path)
     }
-    let unknown = #expect(throws: BackupFault.self) { try BackupSource("\(folder.path)@2026") }
+    let unknown = #expect(throws: BackupFault.self) { try BackupSource("\(folder.path)@2026", at: garden.clock.now) }
     #expect(
       unknown?.description == "\(folder.path) has no backup of that time. It has: \(first.name), \(second.name).")
-    let foreign = #expect(throws: BackupFault.self) { try BackupSource(garden.folder) }
+    let foreign = #expect(throws: BackupFault.self) { try BackupSource(garden.folder, at: garden.clock.now) }
     #expect(foreign?.description == "\(garden.folder) is no folder of backups.")
+  }
+
+  @Test func `a backup of a clock that was ahead is not the newest`() async throws {
+    garden.clock.pass(seconds: 400 * Self.day)
+    let (ahead, _) = try await backUp()
+    #expect(try BackupSource(folder.path, at: ahead.time - 1) == .folder(ahead))
+    garden.clock.pass(seconds: -400 * Self.day)
+    _ = try await garden.store.backUp(into: folder, at: garden.clock.now, program: "test", comparesFiles: false)
+    let backups = try folder.backups()
+    #expect(backups.map(\.name) == ["2027-01-15T08-00-00Z", ahead.name])
+    #expect(try BackupSource(folder.path, at: garden.clock.now) == .folder(backups[0]))
+    #expect(try BackupSource("\(folder.path)@2028", at: garden.clock.now) == .folder(ahead))
+    await garden.store.close()
   }
 
   @Test func `rotation removes backups, and then files that no other backup has`() async throws {

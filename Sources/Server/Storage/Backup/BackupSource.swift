@@ -9,19 +9,20 @@ public enum BackupSource: Sendable, Equatable {
   private static let stream = "-"
 
   /// Finds the backup that an operand names: a file, `-` for standard input, a folder of backups, which means its newest one, such a
-  /// folder with the beginning of a time (`DIR@2026-11-20`), or one backup in it.
-  public init(_ text: String) throws(BackupFault) {
+  /// folder with the beginning of a time (`DIR@2026-11-20`), or one backup in it. `now` is in milliseconds since 1970.
+  public init(_ text: String, at now: Int64) throws(BackupFault) {
     if text == Self.stream {
       self = .standardInput
     } else if !Disk.exists(text), let at = text.lastIndex(of: "@") {
-      self = .folder(try Self.newest(in: String(text[..<at]), at: String(text[text.index(after: at)...])))
+      let time = String(text[text.index(after: at)...])
+      self = .folder(try Self.newest(in: String(text[..<at]), of: time, now))
     } else if Disk.isFolder(text) {
       let path = Disk.canonical(text)
       let name = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
       if let backup = FolderBackup(name, in: BackupFolder(Disk.folder(of: path))) {
         self = .folder(backup)
       } else {
-        self = .folder(try Self.newest(in: text, at: ""))
+        self = .folder(try Self.newest(in: text, of: "", now))
       }
     } else {
       guard Disk.exists(text) else { throw .impossible("The file \(text) does not exist.") }
@@ -29,11 +30,11 @@ public enum BackupSource: Sendable, Equatable {
     }
   }
 
-  /// The newest backup whose time begins with `time`.
-  private static func newest(in path: String, at time: String) throws(BackupFault) -> FolderBackup {
+  /// The newest backup whose time begins with `time`. Without a time, backups of a clock that was ahead are the oldest.
+  private static func newest(in path: String, of time: String, _ now: Int64) throws(BackupFault) -> FolderBackup {
     let backups: [FolderBackup]
     do throws(DiskError) { backups = try BackupFolder(path).backups() } catch { throw .impossible("\(error).") }
-    guard let newest = backups.last else { throw .impossible("\(path) is no folder of backups.") }
+    guard let newest = backups.last(where: { $0.time <= now }) ?? backups.last else { throw .impossible("\(path) is no folder of backups.") }
     // A time may have colons, as other programs write it.
     let time = time.replacing(":", with: "-").replacing(" ", with: "T")
     guard !time.isEmpty else { return newest }

@@ -35,7 +35,7 @@ enum RestoreCommand {
     _ operand: String, _ data: String, _ settings: Settings, _ bar: ProgressBar
   ) async throws(Settings.UsageError) -> Outcome {
     let source: BackupSource
-    do throws(BackupFault) { source = try BackupSource(operand) } catch {
+    do throws(BackupFault) { source = try BackupSource(operand, at: Clock.wall() / 1_000_000) } catch {
       throw Settings.UsageError(message: error.description)
     }
     if source == .standardInput, Terminal.isInputTerminal {
