@@ -16,6 +16,7 @@ struct Finding: Equatable {
     case disk, damage
     case backupMissing = "backup_missing"
     case backupLate = "backup_late"
+    case backupIncomplete = "backup_incomplete"
     case offSiteLate = "off_site_late"
     case restoreTest = "restore_test"
     case restoreTestRoom = "restore_test_room"

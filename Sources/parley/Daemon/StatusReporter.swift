@@ -156,11 +156,14 @@ final class StatusReporter: Sendable {
 }
 
 extension Statistics.RestoreTest {
-  /// The finding about a test that did not pass.
+  /// The finding about a test that did not pass, or about missing files.
   fileprivate var problem: Finding? {
     let time = Timestamp.format(Int(backup)).prefix(16).replacing("T", with: " ")
     switch result {
-    case .passed: return nil
+    case .passed where reason.isEmpty: return nil
+    case .passed:
+      return .warning(
+        .backupIncomplete, "The backup of \(time) UTC is sound, but \(reason). parley verify names the files.")
     case .compared:
       return .warning(
         .restoreTestRoom,

@@ -253,12 +253,25 @@ import Testing
     let lily = try await garden.upload(Array("a lily".utf8))
     _ = try await backUp()
     let lost = try await garden.upload(Array("a weed".utf8))
-    for file in [rose, lost] { try FileManager.default.removeItem(atPath: "\(garden.folder)/\(file.path)") }
+    try FileManager.default.removeItem(atPath: "\(garden.folder)/\(rose.path)")
+    try scratch.write(Array("a seed".utf8), to: "garden/\(lost.path)")
     garden.clock.pass(seconds: Self.day)
     let (backup, report) = try await backUp()
     #expect(report.files == 2 && report.missing == 1 && report.firstMissing == [lost.path])
-    #expect(await test(backup) == "it lacks 1 uploaded files")
+    #expect(await test(backup) == nil)
     #expect(try Set(files().keys) == [rose.path, lily.path])
+    // Rotation and copies on other machines go on.
+    let backups = try scheduled("1")
+    garden.clock.pass(seconds: Self.day)
+    await backups.makeIfDue()
+    await backups.testIfDue()
+    #expect(try folder.backups().map(\.name) == ["2027-01-17T08-00-00Z"])
+    let newest = try #require(await backups.newestTested())
+    let noted = try #require(try await garden.store.lastRestoreTest())
+    #expect(noted.result == .passed && noted.reason == "it lacks 1 uploaded files that the data folder lacks, too")
+    // A file that the data folder has must be in the backup.
+    try scratch.write(Array("a weed".utf8), to: "garden/\(lost.path)")
+    #expect(await test(newest) == "it lacks \(lost.path), which the data folder has")
     await garden.store.close()
   }
 

@@ -69,10 +69,9 @@ public actor ScheduledBackups {
           "Scheduled backup \(folder.path)/\(BackupFolder.name(at: Int(now))): \(report.messages) messages, \(report.files) files, "
             + "\(report.newFiles) of them new."))
       if report.missing > 0 {
+        // Older backups lack them, too: the backup has all files of the folder of backups that its database names.
         store.log(
-          "The data folder lacks \(report.missing) files, and so does the backup. Older backups stay. parley verify names the files."
-        )
-        return
+          "The data folder lacks \(report.missing) files, and so do the backups. parley verify names the files.")
       }
       try removeOld(in: folder, plan.retention)
     } catch BackupFault.cancelled {
@@ -97,6 +96,9 @@ public actor ScheduledBackups {
     var test = Statistics.RestoreTest(at: 0, backup: backup.time, result: restores ? .passed : .compared, reason: "")
     do throws(BackupFault) {
       let report = try await store.testRestore(of: backup, restores: restores)
+      if report.missing > 0 {
+        test.reason = "it lacks \(report.missing) uploaded files that the data folder lacks, too"
+      }
       let sentence =
         restores
         ? "it was restored, verified and deleted." : "all entries were compared; the disk has no room to restore it."

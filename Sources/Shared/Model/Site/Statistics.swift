@@ -53,7 +53,7 @@ public struct Statistics: Sendable, Hashable {
     /// The time of the backup.
     public var backup: Int64
     public var result: Result
-    /// The fault of a failed test; otherwise empty.
+    /// The fault of a failed test, or that the backup lacks files that the data folder lacks; otherwise empty.
     public var reason: String
 
     public init(at: Int64, backup: Int64, result: Result, reason: String) {
