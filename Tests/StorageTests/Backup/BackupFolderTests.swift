@@ -146,6 +146,38 @@ import Testing
     await garden.store.close()
   }
 
+  @Test func `damaged backups and foreign folders hold no file back and remove none`() async throws {
+    let backups = try scheduled("1")
+    try await garden.upload(Array("a rose".utf8))
+    await backups.makeIfDue()
+    let first = try #require(try folder.backups().last)
+    // A folder of the operator, with the name of a time, is neither a backup nor removed.
+    #expect(try scratch.run("mkdir backups/2026-01-01T00-00-00Z") == 0)
+    #expect(try folder.backups() == [first])
+    let orphan = "files/ab/cd/abcd" + String(repeating: "0", count: 60)
+    #expect(try scratch.run("mkdir -p backups/files/ab/cd") == 0)
+    try scratch.write([1], to: "backups/" + orphan)
+    let sums = try Data(contentsOf: URL(filePath: first.path + "/SHA256SUMS"))
+    try scratch.write([], to: "backups/\(first.name)/SHA256SUMS")
+    #expect(throws: BackupDamage.altered("SHA256SUMS")) { try folder.removeUnnamedFiles() }
+    #expect(try files().count == 2)
+    try sums.write(to: URL(filePath: first.path + "/SHA256SUMS"))
+    // After a failed test the older backups stay until a newer one has passed.
+    #expect(try scratch.run("mv \(first.path)/parley.db aside") == 0)
+    await backups.testIfDue()
+    #expect(try scratch.run("mv aside \(first.path)/parley.db") == 0)
+    garden.clock.pass(seconds: Self.day)
+    await backups.makeIfDue()
+    #expect(try folder.backups().count == 2 && files().count == 2)
+    await backups.testIfDue()
+    garden.clock.pass(seconds: Self.day)
+    await backups.makeIfDue()
+    #expect(try folder.backups().map(\.name) == ["2027-01-17T08-00-00Z"])
+    #expect(try files().count == 1)
+    #expect(try scratch.names(in: "backups").contains("2026-01-01T00-00-00Z"))
+    await garden.store.close()
+  }
+
   @Test func `files of removed backups are named and go with the next backup`() async throws {
     let plan = ScheduledBackups.Plan(
       folder: nil, interval: Self.day * 1_000, retention: try #require(BackupRetention("7")))

@@ -29,9 +29,11 @@ public struct BackupFolder: Sendable, Equatable {
   /// The path of a backup in the making.
   func part(_ name: String) -> String { "\(path)/\(name)\(Self.suffix)" }
 
-  /// The complete backups, from the oldest to the newest.
+  /// The complete backups, from the oldest to the newest. Other folders with the name of a time are none.
   func backups() throws(DiskError) -> [FolderBackup] {
-    try Disk.names(in: path).compactMap { name in FolderBackup(name, in: self) }
+    try Disk.names(in: path).compactMap { name in FolderBackup(name, in: self) }.filter { backup in
+      [BackupName.manifest, BackupName.sums].contains { Disk.exists("\(backup.path)/\($0)") }
+    }
   }
 
   /// The name of a backup that begins now.
@@ -72,9 +74,13 @@ public struct BackupFolder: Sendable, Equatable {
     var named: Set<String> = []
     for backup in try backups() {
       var lines = try SumLines("\(backup.path)/\(BackupName.sums)")
+      var namesDatabase = false
       while let line = try lines.next() {
+        if line.name == BackupName.database { namesDatabase = true }
         if let digest = StoredFile.digest(inPath: String(line.name.trimmingPrefix(Self.above))) { named.insert(digest) }
       }
+      // Such as those of a disk that was full.
+      guard namesDatabase else { throw BackupDamage.altered(BackupName.sums) }
     }
     guard Disk.exists(files) else { return 0 }
     var removed = 0

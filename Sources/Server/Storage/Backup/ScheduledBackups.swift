@@ -73,7 +73,8 @@ public actor ScheduledBackups {
         store.log(
           "The data folder lacks \(report.missing) files, and so do the backups. parley verify names the files.")
       }
-      try removeOld(in: folder, plan.retention)
+      // The damage of the last backup may be that of the disk; older ones stay until a backup has passed its test.
+      if !comparesFiles { removeOld(in: folder, plan.retention) }
     } catch BackupFault.cancelled {
       return
     } catch {
@@ -141,7 +142,24 @@ public actor ScheduledBackups {
   private func folder(of plan: Plan) -> BackupFolder { BackupFolder(plan.folder ?? store.folder.backups) }
 
   /// Removes the backups that no retention covers, and then the files that no remaining backup names.
-  private func removeOld(in folder: BackupFolder, _ retention: BackupRetention) throws {
+  private func removeOld(in folder: BackupFolder, _ retention: BackupRetention) {
+    do {
+      let removed = try remove(from: folder, retention)
+      guard removed.files > 0 || removed.backups > 0 else { return }
+      store.log(
+        LogEvent.backup.line(
+          ["result": "ok"],
+          "Removed \(removed.backups) old backups and \(removed.files) files that no other backup has."))
+    } catch {
+      store.log(
+        LogEvent.backup.line(
+          ["result": "failed"], "Old backups in \(folder.path) can't be removed, or not all of their files: \(error)"))
+    }
+  }
+
+  private func remove(
+    from folder: BackupFolder, _ retention: BackupRetention
+  ) throws -> (backups: Int, files: Int) {
     let now = store.clock()
     // From the oldest to the newest. Backups of a clock that was ahead are the oldest.
     let all = try folder.backups()
@@ -152,10 +170,6 @@ public actor ScheduledBackups {
     let old = ordered.indices.filter { !kept.contains($0) }.map { ordered[$0] }
     for backup in old { try folder.remove(backup) }
     // Also without an old backup: a killed process may have left files, and the operator may have removed backups.
-    let files = try folder.removeUnnamedFiles()
-    guard files > 0 || !old.isEmpty else { return }
-    store.log(
-      LogEvent.backup.line(
-        ["result": "ok"], "Removed \(old.count) old backups and \(files) files that no other backup has."))
+    return (old.count, try folder.removeUnnamedFiles())
   }
 }
