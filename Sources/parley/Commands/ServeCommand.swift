@@ -172,6 +172,7 @@ enum ServeCommand {
     tasks.add(every: Housekeeping.interval) { await housekeeper.tick() }
     // The next backup waits for the copy of the last one, since it may remove it.
     tasks.add(every: ScheduledBackups.checkInterval) {
+      if await hook.isCopying { return }
       await scheduled.makeIfDue()
       await scheduled.testIfDue()
       await hook.runIfDue()

@@ -22,6 +22,8 @@ actor BackupHook {
   /// Nil without a program.
   private var copy: Copy?
   private var isRunning = false
+  /// Whether the program runs.
+  private(set) var isCopying = false
   /// The reason of the last failure since then, and the monotonic time of the next attempt in nanoseconds.
   private var failure: (reason: String, retryAt: Int64)?
 
@@ -84,6 +86,8 @@ actor BackupHook {
     else { return }
     guard newest.name != copy?.backup else { return }
     if let failure, Clock.monotonic() < failure.retryAt { return }
+    isCopying = true
+    defer { isCopying = false }
     let result = await program.replacing(with: folder).run(
       input: "", environment: ["PARLEY_BACKUPS": folder, "PARLEY_BACKUP": "\(folder)/\(newest.name)"],
       within: Self.timeout)
