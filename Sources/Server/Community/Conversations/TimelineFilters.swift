@@ -28,6 +28,7 @@ extension Community {
   /// Idempotent.
   public func deleteTimelineFilter(_ name: String, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.write)
+    let name = try Texts.line(name, "name", scalars: bounds.filterNameScalars)
     try await store.write { tx throws(Refusal) in try tx.deleteTimelineFilters(name, of: user) }
   }
 
