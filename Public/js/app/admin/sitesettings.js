@@ -185,6 +185,7 @@ async function readOnly(site, column, kept) {
   return refill(
     column,
     el('p.second', null, say('admin.readOnly')),
-    el('dl.facts', null, rows.map(([name, value]) => [el('dt', null, say(name)), el('dd', null, value || say('change.none'))])),
+    // Without controls the page scrolls by the keyboard only if it can be focused.
+    el('dl.facts', { tabindex: '0' }, rows.map(([name, value]) => [el('dt', null, say(name)), el('dd', null, value || say('change.none'))])),
   );
 }
