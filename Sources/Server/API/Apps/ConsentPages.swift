@@ -225,7 +225,7 @@ extension PageContext {
     html.tag(
       "p", [:],
       html.words.said(
-        .consentUser, ["name": user.displayName ?? user.name ?? "", "user": "@\(user.name ?? "")"], count: nil))
+        .consentUser, ["name": user.displayName ?? user.name ?? "", "username": "@\(user.name ?? "")"], count: nil))
     if let website = pending.app.website {
       html.tag("p") { html in
         html.tag("a", ["href": website, "rel": "nofollow noreferrer", "target": "_blank"]) {
