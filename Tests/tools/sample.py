@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sqlite3
 import struct
 import subprocess
@@ -21,8 +22,8 @@ from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 
 import pyotp
 from cryptography.hazmat.primitives import serialization
@@ -147,6 +148,7 @@ def fill(site):
     fill_programs(site, forum)
     fill_moderation(site, forum, me)
     fill_sign_in(site)
+    fill_apps(site)
     # Left for the next start: a link, and the notifications that are mailed.
     site.ask("ada", "POST", "/users/@barbara/reset")
     time.sleep(2)
@@ -256,6 +258,36 @@ def fill_sign_in(site):
     other = call(site.server, "POST", "/sessions", {"name": "newcomer", "password": PASSWORD})["token"]
     call(site.server, "DELETE", "/sessions", token=other)
     site.ask("ada", "POST", "/backups")
+
+
+def fill_apps(site):
+    """An app that a user has allowed, and the timeline of feeds."""
+    uri, verifier = "https://ferry.example.org/callback", "v" * 43
+    app = site.ask("ada", "POST", "/apps", {"name": "Ferry", "redirect_uris": [uri], "scope": "read"})
+    query = urlencode({
+        "response_type": "code", "client_id": app["id"], "redirect_uri": uri, "scope": "read", "code_challenge_method": "S256",
+        "code_challenge": websafe_encode(hashlib.sha256(verifier.encode()).digest())})
+    cookie = {"Cookie": f"parley={site.tokens['grace']}", "Origin": ORIGIN}
+    with urlopen(Request(f"{site.server.url}/oauth/authorize?{query}", headers=cookie), timeout=60) as page:
+        token = re.search(r'name="token"\s+value="([^"]+)"', page.read().decode())[1]
+    form = urlencode({"request": query, "token": token, "decision": "allow"}).encode()
+    try:
+        build_opener(NoRedirect).open(Request(f"{site.server.url}/oauth/authorize", form, cookie), timeout=60)
+        sys.exit("The consent was not answered by a redirect.")
+    except HTTPError as redirect:
+        code = parse_qs(urlsplit(redirect.headers["Location"]).query)["code"][0]
+    form = urlencode({
+        "grant_type": "authorization_code", "client_id": app["id"], "redirect_uri": uri, "code": code, "code_verifier": verifier})
+    urlopen(Request(f"{site.server.url}/oauth/token", form.encode()), timeout=60).close()
+    feed = site.ask("ada", "POST", "/conversations", {"kind": "feed", "readers": {"open_to": "users"}})
+    post = site.post("ada", feed["id"], "Wool is #warm")
+    site.ask("grace", "PUT", "/me/timeline-filters/wool", {"include": {"hashtags": ["warm"]}})
+    site.ask("grace", "PUT", "/timeline/read", {"message_id": post["id"]})
+
+
+class NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
 
 
 def pack(folder, target):
