@@ -28,7 +28,7 @@ class Bots(Village):
         self.assertTrue(token.startswith("parley_"))
         expect(made.get_by_role("button", name="Copy")).to_be_visible()
         self.assertEqual(self.call("GET", "/me", token=token)["name"], "dice")
-        self.assertEqual(self.call("GET", "/bots/@dice/tokens")["data"][0]["rate_limit"], 30)
+        self.assertEqual(self.call("GET", "/bots/@dice/tokens", token=self.tokens["ada"])["data"][0]["rate_limit"], 30)
         sent = self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": "six"}, token)
         self.assertEqual(sent["text"], "six")
         ada.keyboard.press("Escape")
