@@ -110,6 +110,28 @@ export class Drafts {
   }
 
   /**
+   * Gives drafts with their files other keys, in one transaction. Drafts of these keys are replaced.
+   * @param {[from: string, to: string][]} moves
+   */
+  async move(moves) {
+    await this.kept;
+    const changes = await this.#store.update([['drafts']], ([rows]) => {
+      const rowOf = (/** @type {string} */ key) => rows.find((/** @type {any} */ row) => row.conversation_id === key);
+      return moves.flatMap(([from, to]) => {
+        const row = rowOf(from);
+        /** @type {DraftFile[]} */
+        const replaced = rowOf(to)?.files ?? [];
+        return [
+          ...replaced.map(({ id }) => ({ table: 'files', key: id })),
+          { table: 'drafts', key: from },
+          row ? put('drafts', { ...row, conversation_id: to }) : { table: 'drafts', key: to },
+        ];
+      });
+    });
+    this.#publish(changes.filter(({ table }) => table === 'drafts'));
+  }
+
+  /**
    * The files that the limit has room for, beside those of other drafts.
    * @param {File[]} files @param {any[]} others
    */

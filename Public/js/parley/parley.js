@@ -506,10 +506,7 @@ export class Parley {
     return value === null || stored.length >= (files?.length ?? 0);
   }
 
-  /**
-   * Changes of drafts without files that are not on disk yet. Only the latest change of each draft is written.
-   * @type {Map<string, Change>}
-   */
+  /** @type {Map<string, Change>} Changes of drafts without files that are not on disk yet, the latest of each. */
   #texts = new Map();
   /** @type {Promise<void> | null} */
   #keeping = null;
@@ -529,6 +526,16 @@ export class Parley {
       this.#texts.clear();
       await this.store.update([], () => changes);
     }
+  }
+
+  /**
+   * Gives drafts with their files other keys, in one transaction.
+   * @param {[from: string, to: string][]} moves
+   */
+  async moveDrafts(moves) {
+    const drafts = await this.#loadDrafts();
+    await this.#keeping;
+    await drafts.move(moves);
   }
 
   /**

@@ -1660,6 +1660,24 @@ test('the files of all drafts have a limit, and the text stays without them', as
   assert.equal(await parley.setDraft('13', { text: 'Two' }, [plan()]), true);
 });
 
+test('drafts move with their files, also where the limit has no room for a copy', async () => {
+  const { parley, store } = await opened({ parley: { draftBytes: 20 } });
+  await parley.setDraft('12', { text: 'The plan' }, [plan()]);
+  await parley.setDraft('12 title', { text: 'Beds' });
+  await parley.setDraft('13', { text: 'Replaced' }, [new File(['seeds'], 'list.txt')]);
+  const moves = [['12', '13'], ['12 title', '13 title']];
+  await parley.moveDrafts(moves);
+  assert.deepEqual(await names(parley, '13'), ['plan.txt']);
+  assert.deepEqual([parley.draft('12'), parley.draft('12 title')], [null, null]);
+  assert.deepEqual([parley.draft('13').text, parley.draft('13 title').text], ['The plan', 'Beds']);
+  assert.equal(await filesOf(store), 1);
+  // A draft that is not there leaves none.
+  await parley.moveDrafts(moves);
+  assert.deepEqual([parley.draft('13'), parley.draft('13 title')], [null, null]);
+  assert.equal(await filesOf(store), 0);
+  assert.deepEqual(await store.list('drafts'), []);
+});
+
 test('quick writes of a draft store the last, one after the other', async () => {
   const store = memoryStore();
   const ends = [];

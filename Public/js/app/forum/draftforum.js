@@ -1,9 +1,10 @@
 // The forum of a new topic: its choice moves the draft.
 
-import { say } from '../core/text/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { choice } from '../parts/forms/field.js';
 import { confirm } from '../parts/overlays/dialog.js';
-import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
+import { toast } from '../parts/overlays/toast.js';
+import { draftOf } from '../state/drafts.js';
 import { forumSections } from '../state/forums.js';
 import { mayStart } from './forumhead.js';
 
@@ -31,19 +32,17 @@ export function forumChoiceOf(site, forum, { whole, on }) {
   return field;
 }
 
-const copyOf = (file) => Object.assign(new File([file], file.name, { type: file.type }), file.description && { description: file.description });
-
 /** Whether the draft has moved, or there was none. */
 async function moveDraft(site, from, to) {
   if (!keysOf(from).some((it) => draftOf(site, it))) return true;
   const isTaken = keysOf(to).some((it) => draftOf(site, it));
   if (isTaken && !(await confirm(say('topic.replaceDraft', { title: to.title }), say('topic.replaceDraftSentence'), say('topic.replaceDraftVerb')))) return false;
-  for (const [at, key] of keysOf(from).entries()) {
-    const draft = draftOf(site, key);
-    // The draft deletes its files with itself.
-    const files = ((await draftFilesOf(site, key)?.()) ?? []).map(copyOf);
-    await keepDraft(site, keysOf(to)[at], draft?.text ?? '', null, draft?.poll, files);
-    await keepDraft(site, key, '', null, null, []);
+  const keys = keysOf(to);
+  try {
+    await site.parley.moveDrafts(keysOf(from).map((key, at) => [key, keys[at]]));
+    return true;
+  } catch (error) {
+    toast(sayProblem(error));
+    return false;
   }
-  return true;
 }
