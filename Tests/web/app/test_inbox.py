@@ -278,7 +278,16 @@ class Further(Gardeners):
         self.topic(forum, "Plan of the year")
         expect(self.row(page, "Plan of the year")).to_be_visible()
         expect(rows).to_have_count(count + 1)
-        self.assertEqual(len(set(rows.evaluate_all("all => all.map((it) => it.dataset.key)"))), count + 1)
+        keys = rows.evaluate_all("all => all.map((it) => it.dataset.key)")
+        self.assertEqual(len(set(keys)), count + 1)
+        # One that is marked as read does not come back with the next first page.
+        first = {topic["id"] for it in self.call("GET", "/unread?limit=5", token=self.tokens["lin"])["data"] for topic in it["topics"]}
+        read = next(it for it in keys if it not in first)
+        page.locator(f".inbox-item[data-key='{read}'] [data-act=seen]").dispatch_event("click")
+        self.topic(forum, "Plan of the decade")
+        expect(self.row(page, "Plan of the decade")).to_be_visible()
+        expect(rows).to_have_count(count + 1)
+        expect(page.locator(f".inbox-item[data-key='{read}']")).to_have_count(0)
         page.set_viewport_size({"width": 1280, "height": 900})
         page.get_by_role("button", name="Mark all as read").click()
         expect(page.locator(".inbox-item")).to_have_count(0)

@@ -12,10 +12,15 @@ export function followEnd(site, body) {
     const rest = body.scrollHeight - body.scrollTop - body.clientHeight;
     if (isLoading || !overview.next || !body.isConnected || rest > AHEAD * body.clientHeight) return;
     isLoading = true;
+    const { parley } = site;
+    const { next } = overview;
     try {
-      const found = await site.call('GET', '/unread', { query: { limit: LIMIT, next: overview.next, include: 'users' } });
-      site.keepUsers(found.included.users);
-      overview.append(found);
+      const found = await site.call('GET', '/unread', { query: { limit: LIMIT, next, include: 'users' } });
+      // Another user may have signed in meanwhile, or a shorter list have come.
+      if (parley === site.parley && next === overview.next) {
+        site.keepUsers(found.included.users);
+        overview.append(found);
+      }
     } catch {
       // The next scroll tries again.
     }

@@ -19,6 +19,13 @@ const MAX_WAIT = 2 ** 31 - 1;
 const MAX_FORUMS = 100;
 const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notification.created', 'notification.read', 'level.changed', 'later.changed', 'participant.joined', 'participant.left']);
 
+/** A row of a further page without what was read since. @param {Set<string>} read conversations and topics */
+function withoutRead(item, read) {
+  const topics = item.topics.filter(({ id }) => !read.has(id));
+  const counts = read.has(item.conversation_id) && { unread_count: 0, mentions: 0, replies: 0 };
+  return { ...item, ...counts, topics, new_topics: item.new_topics - item.topics.length + topics.length };
+}
+
 export class Overview {
   #site;
   #timer = null;
@@ -49,7 +56,7 @@ export class Overview {
     this.#early = null;
     for (const end of this.#topics.values()) end();
     this.#topics.clear();
-    [this.items, this.further, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], [], {}, null, false];
+    [this.items, this.further, this.next, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], null, [], {}, null, false];
     /** Conversations marked as read since the answer. */
     this.seen = new Set();
     /** Conversations for later, and until when. */
@@ -95,6 +102,7 @@ export class Overview {
       this.#failures = 0;
       this.#site.keepUsers(found.included.users);
       for (const id of seen) this.seen.delete(id);
+      this.further = this.further.map((it) => withoutRead(it, seen));
       this.#take(found);
       clearTimeout(this.#keeping);
       this.#keeping = setTimeout(() => this.#keep(parley, found).catch(() => {}), KEEPS_AFTER);
