@@ -88,6 +88,18 @@ class Visitors(Village):
         page.locator("noscript a").click()
         expect(page).to_have_url(f"{self.origin}/")
 
+    def test_the_focus_shows_a_picture_in_a_spoiler(self):
+        picture = self.upload(photograph()["buffer"], self.tokens["grace"])
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {
+            "title": "The winner", "text": "||![The largest pumpkin](attachment:1)||", "attachments": [picture]}, self.tokens["grace"])
+        page = self.page(self.context(java_script_enabled=False))
+        page.goto(f"{self.origin}/t/{topic['id']}")
+        link = page.locator(".spoiler").get_by_role("link", name="The largest pumpkin")
+        image = link.locator("img")
+        expect(image).to_have_css("opacity", "0")
+        link.focus()
+        expect(image).to_have_css("opacity", "1")
+
     def test_a_breadcrumb_ends_in_a_link(self):
         page = self.page(self.context(java_script_enabled=False))
         page.goto(f"{self.origin}/t/{self.topic['id']}")
