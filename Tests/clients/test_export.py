@@ -1,5 +1,6 @@
 """`parley export` writes the site, or the data of a user, as JSON Lines, files and pages without scripts."""
 
+import io
 import json
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import jsonschema
+from PIL import Image
 from servers import PARLEY
 from serving import ServingTest, call, parley
 
@@ -71,6 +73,11 @@ class Export(ServingTest):
         page = cls.upload("grace", "evil.html", "text/html", b"<script>alert(3)</script>")
         notes = cls.upload("grace", "notes.txt", "text/plain", b"a rose")
         cls.ask("grace", "POST", f"/conversations/{cls.room}/messages", {"text": f"**Bold** {HOSTILE}", "attachments": [page, notes]})
+        picture = io.BytesIO()
+        Image.new("RGB", (8, 8)).save(picture, "PNG")
+        rose = cls.upload("ada", "rose.png", "image/png", picture.getvalue())
+        cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {
+            "text": "![](attachment:1) ![none](attachment:2)", "attachments": [rose], "descriptions": ["A \"red\" rose"]})
         wrong = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "Misspeled"})
         cls.ask("ada", "PATCH", f"/messages/{wrong['id']}", {"text": "Misspelled"})
         file = cls.upload("ada", "gone.txt", "text/plain", b"a deleted file")
@@ -140,7 +147,7 @@ class Export(ServingTest):
 
     def test_the_site_is_exported_while_the_server_runs(self):
         archive, said = self.export("site.zip")
-        self.assertRegex(said, r"site.zip: .*, 6 messages in 5 conversations and 2 files\. Open index\.html")
+        self.assertRegex(said, r"site.zip: .*, 7 messages in 5 conversations and 3 files\. Open index\.html")
         self.assertEqual(self.check_schema(archive)["scope"], "site")
         texts = [line["text"] for line in self.lines(archive, "messages")]
         self.assertIn("Misspelled", texts)
@@ -152,14 +159,18 @@ class Export(ServingTest):
         self.assertEqual([line["type"] for line in self.lines(archive, "actions")], ["like"])
         poll, = self.lines(archive, "polls")
         self.assertEqual([option["text"] for option in poll["options"]], ["Wool", "Silk"])
-        page, notes = self.lines(archive, "files")
+        page, notes, rose = self.lines(archive, "files")
         self.assertRegex(page["path"], r"^files/\d+\.bin$")
         self.assertRegex(notes["path"], r"^files/\d+\.txt$")
         self.assertEqual(archive.read(notes["path"]), b"a rose")
         self.check_pages(archive)
         index = Page(archive.read("index.html").decode())
         self.assertIn(f"Knitting {HOSTILE}", index.text)
-        room = Page(archive.read(f"conversations/{self.room}.html").decode())
+        written = archive.read(f"conversations/{self.room}.html").decode()
+        # A placed picture is not repeated below the text.
+        self.assertEqual(written.count(f'<img src="../{rose["path"]}" alt="A &quot;red&quot; rose"'), 1)
+        self.assertIn("![none](attachment:2)", written)
+        room = Page(written)
         self.assertIn("Misspelled", room.text)
         self.assertIn("(edited)", room.text)
         self.assertIn("strong", room.tags)

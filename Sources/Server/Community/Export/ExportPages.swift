@@ -67,18 +67,34 @@ struct ExportPages {
         + "<p><a href=\"../index.html\">\(Self.escaped(site))</a></p><h1>\(Self.escaped(title))</h1>").utf8)
   }
 
-  private func message(_ message: ExportedMessage, _ files: [ExportedFile]) -> [UInt8] {
+  private func message(_ message: ExportedMessage, _ files: [ExportedAttachment]) -> [UInt8] {
     var html = "<article id=\"m\(message.id)\"><header>\(Self.escaped(names[message.author] ?? "")) "
     html += "<time>\(message.time)</time>\(message.isEdited ? " <small>(edited)</small>" : "")</header>"
-    html += MarkupDocument(message.text).html
+    // The number of another file, or of one that is missing, shows the words alone.
+    var text = MarkupDocument(message.text).html(pictures: files.map { Self.picture($0) ?? "" })
+      .replacing("<img src=\"\" ", with: "<img ")
+    var rest = ""
     for file in files {
-      let (path, name) = ("../\(file.path)", Self.escaped(file.name))
-      html +=
-        Self.pictures.contains(file.mimeType)
-        ? "<a href=\"\(path)\"><img src=\"\(path)\" alt=\"\(name)\" loading=\"lazy\"></a>"
-        : "<p><a href=\"\(path)\" download=\"\(name)\">\(name)</a></p>"
+      let name = Self.escaped(file.name)
+      if let path = Self.picture(file) {
+        let words = file.description.isEmpty ? name : Self.escaped(file.description)
+        // The text of users is escaped: it has no other images.
+        if text.contains("<img src=\"\(path)\" ") {
+          text = text.replacing(
+            "<img src=\"\(path)\" alt=\"\" />", with: "<img src=\"\(path)\" alt=\"\(words)\" />")
+        } else {
+          rest += "<a href=\"\(path)\"><img src=\"\(path)\" alt=\"\(words)\" loading=\"lazy\"></a>"
+        }
+      } else if let path = file.path {
+        rest += "<p><a href=\"../\(path)\" download=\"\(name)\">\(name)</a></p>"
+      }
     }
-    return Array((html + "</article>\n").utf8)
+    return Array((html + text + rest + "</article>\n").utf8)
+  }
+
+  /// The address of a picture in the page of a conversation.
+  private static func picture(_ file: ExportedAttachment) -> String? {
+    pictures.contains(file.mimeType) ? file.path.map { "../\($0)" } : nil
   }
 
   private func beginning(_ title: String, top: String) -> String {

@@ -16,14 +16,15 @@ public struct ExportPageWriter {
   public let path: (ExportedConversation) -> String
   /// The beginning of the page of a conversation, before its messages.
   public let head: (ExportedConversation) -> [UInt8]
-  public let message: (ExportedMessage, [ExportedFile]) -> [UInt8]
+  public let message: (ExportedMessage, [ExportedAttachment]) -> [UInt8]
   public let end: [UInt8]
   /// The style sheet of all pages.
   public let style: [UInt8]
 
   public init(
     index: @escaping ([ExportedConversation], String) -> [UInt8], path: @escaping (ExportedConversation) -> String,
-    head: @escaping (ExportedConversation) -> [UInt8], message: @escaping (ExportedMessage, [ExportedFile]) -> [UInt8],
+    head: @escaping (ExportedConversation) -> [UInt8],
+    message: @escaping (ExportedMessage, [ExportedAttachment]) -> [UInt8],
     end: [UInt8], style: [UInt8]
   ) {
     (self.index, self.path, self.head, self.message) = (index, path, head, message)

@@ -66,6 +66,16 @@ public struct ExportedFile: Sendable {
   public let source: String
 }
 
+/// A file of a message.
+public struct ExportedAttachment: Sendable {
+  public let name: String
+  public let mimeType: String
+  /// In the archive; nil if the content is missing on the server.
+  public let path: String?
+  /// Empty if there is none.
+  public let description: String
+}
+
 /// Reads a copy of a database for an export, which it prepares with tables of its own.
 public final class ExportReader {
   public let scope: ExportScope
@@ -243,17 +253,22 @@ public final class ExportReader {
     }
   }
 
-  public func attachments(of message: Int) throws -> [ExportedFile] {
+  /// All attachments in their order, also those that are missing: the text of the message numbers them.
+  public func attachments(of message: Int) throws -> [ExportedAttachment] {
     try connection.all(
       """
-      select f.id, f.name, f.mime_type, f.size, x.path, f.digest
+      select f.name, f.mime_type, x.path, ifnull(a.description, '')
       from attachment a
       join export_file x on x.id = a.file_id
       join file f on f.id = a.file_id
-      where a.message_id = $1 and x.path is not null
+      where a.message_id = $1
       order by a.position
       """, message
-    ) { row in try file(row) }
+    ) { row in
+      ExportedAttachment(
+        name: try row.text(0), mimeType: try row.text(1), path: try row.optionalText(2),
+        description: try row.text(3))
+    }
   }
 
   /// All files that are there.
