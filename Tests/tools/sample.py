@@ -267,10 +267,14 @@ def fill_apps(site):
     query = urlencode({
         "response_type": "code", "client_id": app["id"], "redirect_uri": uri, "scope": "read", "code_challenge_method": "S256",
         "code_challenge": websafe_encode(hashlib.sha256(verifier.encode()).digest())})
-    cookie = {"Cookie": f"parley={site.tokens['grace']}", "Origin": ORIGIN}
+    token = site.tokens["grace"]
+    cookie = {"Cookie": f"__Host-parley={token}", "Origin": ORIGIN}
     with urlopen(Request(f"{site.server.url}/oauth/authorize?{query}", headers=cookie), timeout=60) as page:
-        token = re.search(r'name="token"\s+value="([^"]+)"', page.read().decode())[1]
-    form = urlencode({"request": query, "token": token, "decision": "allow"}).encode()
+        text = page.read().decode()
+    found = re.search(r'name="token" value="([^"]+)"', text)
+    if not found:
+        sys.exit(f"There is no consent page: {page.url} {text[:2_000]}")
+    form = urlencode({"request": query, "token": found[1], "decision": "allow"}).encode()
     try:
         build_opener(NoRedirect).open(Request(f"{site.server.url}/oauth/authorize", form, cookie), timeout=60)
         sys.exit("The consent was not answered by a redirect.")
