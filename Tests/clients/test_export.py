@@ -89,7 +89,7 @@ class Export(ServingTest):
             "title": "Yarn", "text": "Which one?", "poll": {"options": ["Wool", "Silk"], "choices": 1}})
         removed = cls.upload("grace", "removed.txt", "text/plain", b"a removed file")
         sealed = cls.ask("grace", "POST", f"/conversations/{cls.room}/messages", {"text": "a removed text", "attachments": [removed]})
-        cls.ask("ada", "DELETE", f"/messages/{sealed['id']}")
+        cls.ask("ada", "POST", f"/messages/{sealed['id']}/remove", {"reason": "A test."})
         cls.upload("grace", "draft.txt", "text/plain", b"a draft of grace")
         deleted = cls.ask("ada", "POST", "/forums", {"title": "A deleted forum", "visibility": "public"})
         cls.ask("ada", "POST", f"/forums/{deleted['id']}/conversations", {"title": "A topic without a forum", "text": "Lost"})

@@ -31,10 +31,14 @@ public enum BackupSource: Sendable, Equatable {
   }
 
   /// The newest backup whose time begins with `time`. Without a time, backups of a clock that was ahead are the oldest.
-  private static func newest(in path: String, of time: String, _ now: Int64) throws(BackupFault) -> FolderBackup {
+  private static func newest(
+    in path: String, of time: String, _ now: Int64
+  ) throws(BackupFault) -> FolderBackup {
     let backups: [FolderBackup]
     do throws(DiskError) { backups = try BackupFolder(path).backups() } catch { throw .impossible("\(error).") }
-    guard let newest = backups.last(where: { $0.time <= now }) ?? backups.last else { throw .impossible("\(path) is no folder of backups.") }
+    guard let newest = backups.last(where: { $0.time <= now }) ?? backups.last else {
+      throw .impossible("\(path) is no folder of backups.")
+    }
     // A time may have colons, as other programs write it.
     let time = time.replacing(":", with: "-").replacing(" ", with: "T")
     guard !time.isEmpty else { return newest }
