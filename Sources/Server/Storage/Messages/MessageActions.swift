@@ -151,15 +151,15 @@ extension ReadTransaction {
           select type, user_id, created_at
           from action
           where message_id = $1 and (type, user_id) \(page.comparison) ($2, $3) and ($4 is null or type = $4)
-          and (type <> 'star' or user_id = $5 or $7 and exists (
+          and (type <> 'star' or user_id = $5 or $6 and exists (
             select 1
             from account a
             where a.id = action.user_id and a.shows_stars = 1 and a.state = 'active'
           ))
           order by type \(page.order), user_id \(page.order)
-          limit $6
+          limit $7
           """), message.number, slice.key == nil ? type ?? page.text : page.text, page.number(), type, viewer?.number,
-        slice.limit, seesStars
+        seesStars, slice.limit
       ) { row in MessageAction(type: try row.text(0), user: ID(try row.int(1)), at: Int64(try row.int(2))) }
     }
   }
