@@ -130,8 +130,6 @@ import Testing
     try await garden.store.write { tx throws(Refusal) in
       try tx.run { connection in
         try connection.execute("delete from file where digest = $1", rose.digest)
-        try connection.execute("delete from file_use")
-        try connection.countFileUse()
       }
     }
     #expect(try Set(files().keys) == [rose.path, lily.path])
@@ -188,8 +186,6 @@ import Testing
     try await garden.store.write { tx throws(Refusal) in
       try tx.run { connection in
         try connection.execute("delete from file where digest = $1", rose.digest)
-        try connection.execute("delete from file_use")
-        try connection.countFileUse()
       }
     }
     try FileManager.default.removeItem(atPath: garden.folder + "/backups/2027-01-15T08-00-00Z")

@@ -58,6 +58,8 @@ import Testing
     "and a.user_id = $9\ngroup by a.message_id",
     // The queries of the migrator and its checks when the store is opened.
     "migration", "sqlite_schema", "pragma",
+    // The grants of one user, some hundreds, after a new one.
+    "from app_grant\nwhere user_id = $1\norder by used_at desc",
     // The users of one branch of invites, when it is revoked.
     "join branch b",
     // The forums of the site, some hundreds, when a forum is created.
