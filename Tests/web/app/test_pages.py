@@ -290,7 +290,7 @@ class Budget(Visits):
     TEXTS = 8 * KB
     DATA = 11 * KB
     CODE = 63 * KB
-    ROOM_CODE = 90 * KB
+    ROOM_CODE = 91 * KB
     RELOAD = 6 * KB
     NODES = 3_000
     SHIFT = 0.02
