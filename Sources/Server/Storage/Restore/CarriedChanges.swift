@@ -444,6 +444,11 @@ extension Connection {
     try first("select 1 from pragma_table_list where schema = $1 and name = $2", schema, table) { _ in true } ?? false
   }
 
+  func bothHave(table: String) throws(SQLiteError) -> Bool {
+    guard try has(table: table, in: "main") else { return false }
+    return try has(table: table, in: "restored")
+  }
+
   fileprivate func bothHave(column: String, of table: String) throws(SQLiteError) -> Bool {
     for schema in ["main", "restored"] {
       let isThere = try first(

@@ -199,10 +199,10 @@ struct Restoration {
   /// Ends all sessions and tokens, or those that have ended since the backup. A used link would be valid again.
   private func endSessions(_ connection: Connection, _ undone: Undone?) throws {
     try connection.execute("delete from link")
-    let remembers = try connection.first("select 1 from pragma_table_list where name = 'ended_session'") { _ in true }
+    let remembers = try connection.has(table: "ended_session", in: "main")
     for session in (undone?.endedSessions ?? []) + (undone?.revokedTokens ?? []) {
       // Revoked since the backup: the device has to delete its copy, in contrast to those that the restore ends.
-      if remembers == true {
+      if remembers {
         try connection.execute(
           """
           insert into ended_session (digest, ended_at)
@@ -239,8 +239,7 @@ struct Restoration {
 extension Connection {
   /// The access tokens of apps, and the tokens that these created. A restore ends the grants of apps with them.
   fileprivate func tokensOfApps() throws(SQLiteError) -> [Int] {
-    let exists = try first("select 1 from pragma_table_list where name = 'app_grant'") { _ in true }
-    guard exists == true else { return [] }
+    guard try has(table: "app_grant", in: "main") else { return [] }
     return try all(
       """
       with recursive family (id) as (
@@ -267,8 +266,7 @@ extension Connection {
 
   /// Revokes the secrets of webhooks, which an end since the backup would give back; nil for all.
   fileprivate func revokeWebhooks(_ webhooks: [Int]?) throws(SQLiteError) {
-    let exists = try first("select 1 from pragma_table_list where name = 'webhook'") { _ in true }
-    guard exists == true else { return }
+    guard try has(table: "webhook", in: "main") else { return }
     try execute("update webhook set token_id = null where token_id not in (select id from session)")
     guard let webhooks else {
       try execute(
@@ -286,8 +284,7 @@ extension Connection {
   fileprivate func disableWebhookEndpoints(
     _ endpoints: [Int], tokens: [Int], at now: Int64
   ) throws(SQLiteError) {
-    let exists = try first("select 1 from pragma_table_list where name = 'webhook_endpoint'") { _ in true }
-    guard exists == true else { return }
+    guard try has(table: "webhook_endpoint", in: "main") else { return }
     try execute(
       """
       update webhook_endpoint
@@ -304,8 +301,7 @@ extension Connection {
 
   /// Disables slash commands that have ended since the backup. Replies to earlier uses end with the old history.
   fileprivate func disableCommands(_ commands: [Int], tokens: [Int]) throws(SQLiteError) {
-    let exists = try first("select 1 from pragma_table_list where name = 'command'") { _ in true }
-    guard exists == true else { return }
+    guard try has(table: "command", in: "main") else { return }
     try execute(
       """
       update command
@@ -322,8 +318,7 @@ extension Connection {
   /// Ends the grants of apps: a refresh token that was exchanged since the backup would be valid again. Disables apps that
   /// have ended since.
   fileprivate func endGrants(disabling apps: [Int]) throws(SQLiteError) {
-    let exists = try first("select 1 from pragma_table_list where name = 'app_grant'") { _ in true }
-    guard exists == true else { return }
+    guard try has(table: "app_grant", in: "main") else { return }
     try execute("delete from app_code")
     try execute("delete from app_refresh")
     try execute("delete from app_grant")
@@ -335,8 +330,7 @@ extension Connection {
   /// Deletes what waits in the queue of mail, which was sent since the backup, and the codes that were mailed. Notifications of
   /// the backup are not mailed again.
   fileprivate func clearMail(at now: Int64) throws(SQLiteError) {
-    let exists = try first("select 1 from pragma_table_list where name = 'mail_delivery'") { _ in true }
-    guard exists == true else { return }
+    guard try has(table: "mail_delivery", in: "main") else { return }
     try execute("delete from mail_delivery")
     try execute("delete from password_reset")
     try execute("update email set pending = null, code_digest = null, code_expires_at = null")

@@ -91,8 +91,7 @@ extension Connection {
     ) { _ in true }
     if sharesEpoch == true { return true }
     // Databases of older versions have no starts.
-    let tables = try first("select count(*) from pragma_table_list where name = 'start'") { row in try row.int(0) }
-    guard tables == 2 else { return false }
+    guard try bothHave(table: "start") else { return false }
     return try first(
       """
       select 1
@@ -108,7 +107,7 @@ extension Connection {
   fileprivate func continuesHistory() throws(SQLiteError) -> Bool {
     let end = try number("select value from restored.counter where name = 'event'")
     guard try number("select value from main.counter where name = 'event'") >= end else { return false }
-    guard try number("select count(*) from pragma_table_list where name = 'start'") == 2 else { return true }
+    guard try bothHave(table: "start") else { return true }
     return try number(
       """
       select count(*)
@@ -141,7 +140,7 @@ extension Connection {
 
   private func endedEndpoints() throws(SQLiteError) -> [Int] {
     // Databases of older versions have no outgoing webhooks.
-    guard try number("select count(*) from pragma_table_list where name = 'webhook_endpoint'") == 2 else { return [] }
+    guard try bothHave(table: "webhook_endpoint") else { return [] }
     return try all(
       """
       select r.id
@@ -158,7 +157,7 @@ extension Connection {
 
   private func endedCommands() throws(SQLiteError) -> [Int] {
     // Databases of older versions have no slash commands.
-    guard try number("select count(*) from pragma_table_list where name = 'command'") == 2 else { return [] }
+    guard try bothHave(table: "command") else { return [] }
     return try all(
       """
       select r.id
@@ -175,7 +174,7 @@ extension Connection {
 
   private func endedApps() throws(SQLiteError) -> [Int] {
     // Databases of older versions have no apps.
-    guard try number("select count(*) from pragma_table_list where name = 'app'") == 2 else { return [] }
+    guard try bothHave(table: "app") else { return [] }
     return try all(
       """
       select r.id
@@ -192,7 +191,7 @@ extension Connection {
 
   private func revokedWebhooks() throws(SQLiteError) -> [Int] {
     // Databases of older versions have no webhooks.
-    guard try number("select count(*) from pragma_table_list where name = 'webhook'") == 2 else { return [] }
+    guard try bothHave(table: "webhook") else { return [] }
     return try all(
       """
       select r.id
