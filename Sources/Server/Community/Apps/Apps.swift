@@ -67,7 +67,7 @@ extension Community {
       try await endGrants(of: id)
       if after.isEnabled { try await enableApp(id, ifRevision: before.revision + 1) }
     }
-    return try await store.write { tx throws(Refusal) in try tx.knownApp(id) }
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in try tx.knownApp(id) }
   }
 
   private func enableApp(_ id: ID<App>, ifRevision revision: Int) async throws(Refusal) {
