@@ -1,5 +1,6 @@
 // Every error that ParleyKit throws is a `ParleyFault`, besides `CancellationError`. So an app catches one type; it switches
-// over the cases of `ClientFault`, `CacheFault`, `SyncRefusal` or `OutboxRefusal` only where it needs them.
+// over the cases of `ClientFault`, `CacheFault`, `SyncRefusal`, `OutboxRefusal` or `AppAuthorizationFault` only where it
+// needs them.
 
 /// Kinds of errors, for a switch with few cases.
 public enum FaultKind: String, Sendable, Hashable, CaseIterable {
@@ -118,16 +119,41 @@ extension OutboxRefusal: ParleyFault {
   }
 }
 
+extension AppAuthorizationFault: ParleyFault {
+  /// A stable name of the case, the error of OAuth, or the code of the failed request.
+  public var code: String {
+    switch self {
+    case .refused(let error, _): error
+    case .redirectMismatch: "redirect_mismatch"
+    case .failed(let fault): fault.code
+    case .noRandomBytes: "no_random_bytes"
+    }
+  }
+
+  /// Retryable without user action.
+  public var isTemporary: Bool {
+    switch self {
+    case .refused(let error, _): error == "server_error" || error == "temporarily_unavailable"
+    case .failed(let fault): fault.isTemporary
+    case .redirectMismatch, .noRandomBytes: false
+    }
+  }
+}
+
 extension ParleyFault {
   /// The kind of the error. A new code of the server has a kind by its status.
   public var kind: FaultKind {
     if let problem = (self as? ClientFault)?.problem { return problem.kind }
+    if case .failed(let fault)? = self as? AppAuthorizationFault { return fault.kind }
     return switch code {
     case "offline", "timed_out", "interrupted", "captive_portal", "unfinished": .network
     case "user_changed": .userChanged
     case "cancelled": .cancelled
-    case "locked", "closed": .account
-    case "unknown_conversation", "unknown_forum", "unknown_message", "unknown_operation", "target_gone", "unsent_work":
+    case "locked", "closed", "invalid_grant": .account
+    case "access_denied": .permission
+    case "server_error", "temporarily_unavailable": .unavailable
+    case "redirect_mismatch", "unknown_conversation", "unknown_forum", "unknown_message", "unknown_operation",
+      "target_gone", "unsent_work":
       .refused
     default: .unexpected
     }

@@ -14,6 +14,9 @@ import Testing
     CacheFault.newer(version: 9), CacheFault.closed, CacheFault.locked, SyncRefusal.userChanged,
     SyncRefusal.unknownConversation, SyncRefusal.unknownForum, SyncRefusal.unknownMessage,
     OutboxRefusal.unknownOperation, OutboxRefusal.targetGone, OutboxRefusal.unsentWork([]), OutboxRefusal.isStopped,
+    AppAuthorizationFault.refused("access_denied", ""), AppAuthorizationFault.refused("invalid_grant", "x"),
+    AppAuthorizationFault.refused("temporarily_unavailable", ""), AppAuthorizationFault.redirectMismatch,
+    AppAuthorizationFault.noRandomBytes,
   ]
 
   @Test func `each fault has a code of its own and a text`() {
@@ -25,16 +28,19 @@ import Testing
     #expect(
       Self.local.filter(\.isTemporary).map(\.code) == [
         "offline", "timed_out", "interrupted", "captive_portal", "unfinished", "storage_failed", "storage_in_use",
-        "unsent_work",
+        "unsent_work", "temporarily_unavailable",
       ])
   }
 
   @Test func `each fault has one of a few kinds`() throws {
     let kinds = Dictionary(grouping: Self.local, by: \.kind).mapValues { $0.map(\.code) }
     #expect(kinds[.network] == ["offline", "timed_out", "interrupted", "captive_portal", "unfinished"])
-    #expect(kinds[.account] == ["closed", "locked"] && kinds[.userChanged] == ["user_changed"])
-    #expect(kinds[.refused]?.count == 6 && kinds[.cancelled] == ["cancelled"])
-    #expect(kinds[.unexpected]?.contains("invalid_response") == true && kinds[.permission] == nil)
+    #expect(kinds[.account] == ["closed", "locked", "invalid_grant"] && kinds[.userChanged] == ["user_changed"])
+    #expect(kinds[.refused]?.count == 7 && kinds[.cancelled] == ["cancelled"])
+    #expect(kinds[.unexpected]?.contains("invalid_response") == true && kinds[.permission] == ["access_denied"])
+    #expect(kinds[.unavailable] == ["temporarily_unavailable"])
+    let unreachable = AppAuthorizationFault.failed(.offline("x"))
+    #expect(unreachable.kind == .network && unreachable.isTemporary && unreachable.code == "offline")
     for (code, status, kind) in [
       ("forbidden", 403, FaultKind.permission), ("silenced", 403, .permission), ("unauthenticated", 401, .account),
       ("step_up_required", 403, .account), ("rate_limited", 429, .rateLimit), ("unavailable", 503, .unavailable),

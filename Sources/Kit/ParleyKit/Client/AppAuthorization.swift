@@ -226,6 +226,18 @@ public enum AppAuthorizationFault: Error, Sendable, Hashable {
   /// The system has no random bytes.
   case noRandomBytes
 
+  /// A text for the user, in English.
+  public var userMessage: String {
+    switch self {
+    case .refused("access_denied", _): "Access was denied."
+    case .refused("invalid_grant", _): "The app is no longer connected. Connect it again."
+    case .refused(let error, let description): description.isEmpty ? "The site refused the app: \(error)." : description
+    case .redirectMismatch: "The response belongs to another request. Connect the app again."
+    case .failed(let fault): fault.userMessage
+    case .noRandomBytes: "The system has no random numbers. Try again."
+    }
+  }
+
   init(_ body: [UInt8], _ status: Int) {
     do throws(JSONError) {
       var object = try JSONValue(parsing: body).object()
