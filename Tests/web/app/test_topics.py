@@ -206,7 +206,8 @@ class Lists(Village):
         expect(visitor.get_by_text("Roses")).to_be_visible()
 
     def test_a_text_of_another_direction_stands_at_its_author(self):
-        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Rain", "text": "المطر جميل في الحديقة"}, self.tokens["ada"])
+        forum = self.call("POST", "/forums", {"title": "Weather", "visibility": "members"}, self.tokens["ada"])
+        topic = self.call("POST", f"/forums/{forum['id']}/conversations", {"title": "Rain", "text": "المطر جميل في الحديقة"}, self.tokens["ada"])
         page = self.signed_in("lin")
         self.go(page, f"/t/{topic['id']}")
         text, head = page.locator(".post .rich").first, page.locator(".post-head").first
