@@ -117,9 +117,10 @@ def parley(stack, *arguments, loops=1):
 
 
 def daemon(stack, *arguments):
-    """`parley serve`, for features that `parley-bench serve` lacks."""
+    """`parley serve` with an empty database, for features that `parley-bench serve` lacks."""
+    data = stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
     return stack.enter_context(
-        Server("bench-daemon", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", FOLDER / "data",
+        Server("bench-daemon", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", data,
                "--loops", 1, "--log-format", "none", *arguments))
 
 
