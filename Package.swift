@@ -79,6 +79,9 @@ let shared: [Target] = [
 let server: [Target] = [
   sources("Media", in: "Sources/Server/Media"),
   sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
+  sources(
+    "ACME", in: "Sources/Server/ACME", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto",
+    "ParleyJSON"),
   sources("Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
   sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
@@ -119,8 +122,8 @@ let kit: [Target] = [
 let programs: [Target] = [
   sources(
     "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Community", "PubSub", "Serving",
-    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ParleyKit", "ParleyTransport",
-    "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
+    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "ParleyKit",
+    "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
   program("parley", in: "Sources/parley/Main", "ParleyProgram"),
   program(
     "parley-bench", in: "Tests/bench/parley-bench", "Serving", "ParleyNetworking", "ParleyWire", "Web", "Storage",
@@ -163,6 +166,7 @@ let testTargets: [Target] = [
   tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("WebAuthnTests", "WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("OAuthTests", "OAuth", "ParleyModel", "ParleyWire", "ParleyJSON"),
+  tests("ACMETests", "ACME", "ParleyNetworking", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(

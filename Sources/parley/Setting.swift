@@ -103,6 +103,20 @@ extension Setting {
     name: "log-addresses", value: "HOW",
     summary: "addresses in the access log: short for their networks, /24 and /48, or full", fallback: "short",
     isReloadable: true)
+  static let acme = Setting(
+    name: "acme", value: nil,
+    summary:
+      "enable TLS with certificates of a certificate authority (ACME), ordered for the names of --public-url and "
+      + "renewed by the daemon; accepts its terms of service; needs --redirect-listen on port 80")
+  static let acmeDirectory = Setting(
+    name: "acme-directory", value: "URL", summary: "directory of the certificate authority",
+    fallback: "https://acme-v02.api.letsencrypt.org/directory")
+  static let acmeCA = Setting(
+    name: "acme-ca", value: "FILE",
+    summary: "root certificates, PEM, that the certificate of the authority's server has to chain to",
+    fallback: "those of the system")
+  static let acmeEmail = Setting(
+    name: "acme-email", value: "ADDRESS", summary: "address that the certificate authority may write to")
   static let development = Setting(
     name: "dev", value: nil, summary: "development mode of the web app: serve its source files and /dev/parts")
   static let keepEvents = Setting(
@@ -150,9 +164,8 @@ extension Setting {
 
   static let general: [Setting] = [
     config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key,
-    selfSigned,
-    redirect,
-    metricsListen, loops, polling, keepEvents, backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
+    selfSigned, acme, acmeDirectory, acmeCA, acmeEmail, redirect, metricsListen, loops, polling, keepEvents,
+    backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
     outgoing, smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, log, logAddresses, development,
   ]

@@ -54,6 +54,7 @@ private let mayImport: [String: Set<String>] = [
   "WebPush": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "WebAuthn": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "OAuth": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
+  "ACME": ["ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto", "ParleyJSON"],
   "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
@@ -76,7 +77,7 @@ private let mayImport: [String: Set<String>] = [
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
     "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "WebPush",
-    "Mail", "ParleyWire", "Dispatch",
+    "Mail", "ACME", "ParleyWire", "Dispatch",
     // Its folder has the folder of the executable.
     "ParleyProgram",
   ],

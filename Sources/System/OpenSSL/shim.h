@@ -293,7 +293,12 @@ static inline void parley_SSL_CTX_configure(SSL_CTX *context) {
                                    | SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
-// The end of the validity in seconds since 1970; -1 if it is malformed.
+// The begin and the end of the validity in seconds since 1970; -1 if it is malformed.
+static inline long parley_X509_not_before(const X509 *certificate) {
+  struct tm time;
+  if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &time) != 1) return -1;
+  return timegm(&time);
+}
 static inline long parley_X509_not_after(const X509 *certificate) {
   struct tm time;
   if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) != 1) return -1;

@@ -70,7 +70,7 @@ enum HealthCommand {
     if address.host == "0.0.0.0" || address.host == "::", let port = address.port {
       address = .ipv4(0x7f00_0001, port: port)
     }
-    let certificates = try Certificates(settings, data: settings.dataFolder)
+    let certificates = try Certificates(settings, DaemonSettings.addresses(settings), data: settings.dataFolder)
     guard address.port != nil, let fingerprint = try certificates?.load().digest else {
       return HTTPRequest(address: address, host: "localhost", name: "\(address)", path: path)
     }

@@ -42,6 +42,11 @@ enum ServeCommand {
     let folder = try openDataFolder(data)
     let limits = try settings.limits(diskSize: folder.diskSize)
     let sockets = try DaemonSockets(settings)
+    if certificates?.authority != nil, sockets.redirects.isEmpty {
+      throw settings.mistake(
+        .acme,
+        "needs \(Setting.redirect.flag) 0.0.0.0:80: the authority checks the name by a request to port 80.")
+    }
     try certificates?.makeIfNeeded(names: sockets.certificateNames(addresses))
     let loaded = try certificates?.load()
     settings.warnings(environment: Terminal.environment).forEach(logError)
@@ -80,13 +85,17 @@ enum ServeCommand {
     let running = RunningSettings(checked, arguments: arguments)
     let doctor = DoctorReporter(probes, status, running) { server.limits }
     let control = await controlServer(api, origin, data, status, doctor, logError)
-    let redirect = try await redirectServer(sockets, loaded != nil, addresses, limits, logError)
+    let challenges = ChallengeAnswers()
+    let redirect = try await redirectServer(sockets, loaded != nil, addresses, challenges, limits, logError)
+    let renewal = CertificateRenewal(certificates, challenges, data: data, log: logError) {
+      await reloadCertificates(certificates, server, endpoints)
+    }
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
     let alerts = AlertMonitor(checked.alerts, community, status, data: folder.path, origin: origin, log: logError)
     let writing = writingTasks(housekeeper, scheduled, hook, alerts)
     let checkCertificate = certificateCheck(certificates, addresses)
-    let watching = periodicTasks(server, community, events, checkCertificate)
+    let watching = periodicTasks(server, community, events, renewal, checkCertificate)
     try await printSetupLink(api.community, origin)
     printAddresses(endpoints, redirect, metricsServer, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
     finishStart(data)
@@ -184,7 +193,7 @@ enum ServeCommand {
 
   /// Starts the tasks that write nothing: presence, memory, the certificate, the watchdog.
   private static func periodicTasks(
-    _ server: Server, _ community: Community, _ events: MachineEvents,
+    _ server: Server, _ community: Community, _ events: MachineEvents, _ renewal: CertificateRenewal?,
     _ checkCertificate: @escaping @Sendable () -> Void
   ) -> PeriodicTasks {
     var tasks = PeriodicTasks()
@@ -196,6 +205,7 @@ enum ServeCommand {
     // On its own thread: under load the shared pool is busy, too.
     tasks.add(every: .seconds(1), on: SerialQueue("parley.memory")) { await server.shedMemory() }
     tasks.add(every: .seconds(86_400), isDelayed: true) { checkCertificate() }
+    if let renewal { tasks.add(every: CertificateRenewal.interval) { await renewal.renewIfDue() } }
     if let interval = ServiceManager.watchdogInterval {
       tasks.add(every: interval / 2) {
         // A blocked event loop sends nothing, and the service manager restarts the daemon.
@@ -319,17 +329,18 @@ enum ServeCommand {
   }
 
   private static func redirectServer(
-    _ sockets: DaemonSockets, _ isEncrypted: Bool, _ addresses: Addresses, _ limits: Limits,
-    _ logError: @escaping @Sendable (String) -> Void
+    _ sockets: DaemonSockets, _ isEncrypted: Bool, _ addresses: Addresses, _ challenges: ChallengeAnswers,
+    _ limits: Limits, _ logError: @escaping @Sendable (String) -> Void
   ) async throws -> Server? {
     guard !sockets.redirects.isEmpty, let port = sockets.main.compactMap(\.address.port).first else { return nil }
     guard isEncrypted else {
       throw Settings.UsageError(
-        message: "The socket \(InheritedSocket.redirectName) needs TLS: --tls-certificate and --tls-key.")
+        message: "The socket \(InheritedSocket.redirectName) needs TLS: --tls-certificate and --tls-key, or --acme.")
     }
     let server = try Server(
       .init(endpoints: sockets.redirects.map { .init($0) }, loops: 1),
-      application: DaemonRoutes.redirect(to: addresses, port: Int(port), limits: limits), log: logError)
+      application: DaemonRoutes.redirect(to: addresses, port: Int(port), challenges: challenges, limits: limits),
+      log: logError)
     try await server.start()
     return server
   }

@@ -76,11 +76,19 @@ enum DaemonRoutes {
     return response
   }
 
-  /// Redirects plain HTTP to the public HTTPS origin, or to the TLS port of the requested host.
-  static func redirect(to addresses: Addresses, port: Int, limits: Limits) -> Application {
+  /// Redirects plain HTTP to the public HTTPS origin, or to the TLS port of the requested host. Challenges of a certificate
+  /// authority are answered.
+  static func redirect(
+    to addresses: Addresses, port: Int, challenges: ChallengeAnswers = ChallengeAnswers(), limits: Limits
+  ) -> Application {
     Application(
       router: Router { _ in },
       fallback: { request, context throws(Problem) in
+        if request.head.method == .get, let answer = challenges.answer(path: request.path) {
+          var response = Response(.ok, Array(answer.utf8), type: .bytes)
+          response.fields.add("Cache-Control", "no-store")
+          return response
+        }
         let origin: String
         if let known = addresses.publicOrigins.first(where: { $0.scheme == .https }) {
           origin = known.origin

@@ -45,7 +45,7 @@ struct DaemonSettings: Sendable {
       addresses: try settings.choice(.logAddresses, [("short", .short), ("full", .full)]) ?? .short)
     allowsOutgoing = try settings.choice(.outgoing, [("on", true), ("off", false)]) ?? true
     mail = try MailSettings(settings, addresses)
-    certificates = try Certificates(settings, data: data)
+    certificates = try Certificates(settings, addresses, data: data)
     alerts = try AlertReceiver(settings)
     for text in settings.all(.listen) where SocketAddress(text) == nil { throw settings.noAddress(.listen, text) }
     for text in settings.all(.redirect) where SocketAddress(text) == nil { throw settings.noAddress(.redirect, text) }
@@ -56,11 +56,11 @@ struct DaemonSettings: Sendable {
       throw settings.noAddress(.metricsListen, text)
     }
     if !settings.all(.redirect).isEmpty, certificates == nil {
-      throw settings.mistake(.redirect, "needs TLS: --tls-certificate and --tls-key, or --self-signed.")
+      throw settings.mistake(.redirect, "needs TLS: --tls-certificate and --tls-key, --acme, or --self-signed.")
     }
   }
 
-  private static func addresses(_ settings: Settings) throws(Settings.UsageError) -> Addresses {
+  static func addresses(_ settings: Settings) throws(Settings.UsageError) -> Addresses {
     var trusted: [AddressBlock] = []
     for text in settings.all(.trustedProxy) {
       guard let block = AddressBlock(text) else {

@@ -112,8 +112,7 @@ struct PublicAddressCheck {
         .tls,
         "The certificate of \(origin.origin) is not accepted: \(reason). "
           + (facts.isEncrypted
-            ? "Set --tls-certificate and --tls-key to a certificate for \(origin.host) with its chain, for example from "
-              + "certbot certonly --standalone -d \(origin.host)."
+            ? "Set --acme, or --tls-certificate and --tls-key to a certificate for \(origin.host) with its chain."
             : "Give the proxy a certificate for \(origin.host) with its chain, for example with certbot --nginx -d "
               + "\(origin.host)."))
     case .interrupted, .malformed:

@@ -237,12 +237,8 @@ public struct UntrustedReply: Sendable {
   /// Whether `body` is all that the server has sent.
   public let isComplete: Bool
 
-  /// The time in seconds that the server asks to wait (RFC 9110 §10.2.3: seconds or a date). `now` is in seconds since 1970.
-  public func retryAfter(at now: Int) -> Int? {
-    guard let text = fields["retry-after"] else { return nil }
-    if 1...9 ~= text.utf8.count, text.utf8.allSatisfy(ASCII.isDigit) { return Int(text) }
-    return HTTPDate.parse(text, now: now).map { $0 - now }
-  }
+  /// The time in seconds that the server asks to wait. `now` is in seconds since 1970.
+  public func retryAfter(at now: Int) -> Int? { fields.retryAfter(at: now) }
 }
 
 /// Limits of one fetch, and of all fetches together.

@@ -22,6 +22,12 @@ import CParleyOpenSSL
     return certificates
   }
 
+  /// The begin of the validity, in seconds since 1970; nil if it is malformed.
+  public var start: Int64? {
+    let time = unsafe parley_X509_not_before(pointer)
+    return time < 0 ? nil : Int64(time)
+  }
+
   /// The end of the validity, in seconds since 1970; nil if it is malformed.
   public var expiry: Int64? {
     let time = unsafe parley_X509_not_after(pointer)

@@ -92,3 +92,12 @@ extension [UInt8] {
     }
   }
 }
+
+extension Fields {
+  /// The time in seconds that the server asks to wait (RFC 9110 §10.2.3: seconds or a date). `now` is in seconds since 1970.
+  public func retryAfter(at now: Int) -> Int? {
+    guard let text = self["retry-after"] else { return nil }
+    if 1...9 ~= text.utf8.count, text.utf8.allSatisfy(ASCII.isDigit) { return Int(text) }
+    return HTTPDate.parse(text, now: now).map { $0 - now }
+  }
+}
