@@ -32,6 +32,20 @@ enum FileSystem {
     return unsafe stat(path, &status) == 0 && status.st_mode & 0o004 != 0
   }
 
+  /// The permissions of a file; nil without one.
+  static func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+  }
+
+  /// Makes the user of the service the owner of a folder. A machine without this user keeps the owner.
+  static func giveToService(_ path: String) throws(Settings.UsageError) {
+    guard let user = unsafe getpwnam("parley") else { return }
+    guard unsafe chown(path, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
+      throw Settings.UsageError(message: "Can't give \(path) to the user parley: \(reason).")
+    }
+  }
+
   static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
   static func open(_ path: String) throws(Settings.UsageError) -> Descriptor {
@@ -117,14 +131,17 @@ enum FileSystem {
   }
 
   /// Writes a file atomically, with mode 0600.
-  static func write(_ bytes: [UInt8], to path: String) throws(Settings.UsageError) {
+  static func write(_ bytes: [UInt8], to path: String, mode: mode_t = 0o600) throws(Settings.UsageError) {
     let temporary = path + ".new"
-    let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
     guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't write \(temporary): \(reason).") }
     var isWritten = false
     do {
       defer { close(descriptor) }
-      isWritten = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+      // The mask of the process does not apply.
+      isWritten =
+        unsafe fchmod(descriptor, mode) == 0 && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+        && fsync(descriptor) == 0
     }
     guard isWritten, unsafe rename(temporary, path) == 0 else {
       throw Settings.UsageError(message: "Can't write \(path): \(reason).")

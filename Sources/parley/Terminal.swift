@@ -37,6 +37,9 @@ enum Terminal {
     return hasClosedReader.load(ordering: .relaxed) ? Outcome.Status.failure.rawValue : status
   }
 
+  /// Prints a question without a line break.
+  static func prompt(_ text: String) { Descriptor.writeAll(Array(text.utf8), to: STDERR_FILENO) }
+
   static func log(_ message: String) {
     Descriptor.writeAll(Array("parley: \(message)\n".utf8), to: STDERR_FILENO)
   }

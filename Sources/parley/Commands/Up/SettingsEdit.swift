@@ -1,0 +1,38 @@
+/// A change of the settings file that keeps its other lines and comments.
+struct SettingsEdit {
+  /// Names and their new values; nil turns a line into a comment.
+  let changes: [(name: String, value: String?)]
+
+  func apply(to text: String) -> String {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.last == "" { lines.removeLast() }
+    for (name, value) in changes {
+      let active = lines.indices.filter { Self.name(of: lines[$0]) == name }
+      guard let value else {
+        for index in active { lines[index] = "#" + lines[index] }
+        continue
+      }
+      let line = "\(name) = \(value)"
+      if let first = active.first {
+        if Self.value(of: lines[first]) != value || active.count > 1 { lines[first] = line }
+        for index in active.dropFirst() { lines[index] = "#" + lines[index] }
+      } else if let example = lines.firstIndex(where: { $0.hasPrefix("#") && Self.name(of: $0.dropFirst()) == name }) {
+        lines.insert(line, at: example + 1)
+      } else {
+        lines.append(line)
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The name that a line sets; nil for a comment.
+  private static func name(of line: some StringProtocol) -> String? {
+    guard let equals = line.firstIndex(of: "="), !line.drop(while: \.isWhitespace).hasPrefix("#") else { return nil }
+    return line[..<equals].split(whereSeparator: \.isWhitespace).first.map(String.init)
+  }
+
+  private static func value(of line: String) -> String {
+    let text = line[line.index(after: line.firstIndex(of: "=") ?? line.startIndex)...]
+    return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+  }
+}
