@@ -10,10 +10,10 @@ import time
 import unittest
 from pathlib import Path
 
-import segno
+import qrcode
 from servers import PARLEY
 
-# A machine: its own network, names, settings and units. Changes of this file system stay in the namespace.
+# A machine: its own network, processes, names, settings and units. Changes of this file system stay in the namespace.
 MACHINE = r"""
 set -e
 ip link set lo up
@@ -55,12 +55,16 @@ class Machine:
 
     def command(self, *arguments, before=""):
         script = self.script.replace('exec "$@"', f'{before}\n"$@"; status=$?; systemctl stop; exit $status')
-        return ["unshare", "--mount", "--net", "sh", "-c", script, "sh", PARLEY, "up", *arguments, "--file", self.conf]
+        return ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script, "sh", PARLEY, "up", *arguments, "--file", self.conf]
 
     def up(self, *arguments, before="", **options):
         return subprocess.run(
             [str(part) for part in self.command(*arguments, before=before)], env=self.environment, capture_output=True,
             text=True, timeout=120, stdin=subprocess.DEVNULL, **options)
+
+    def log(self):
+        path = self.folder / "log"
+        return path.read_text() if path.exists() else ""
 
     def settings(self):
         return [line for line in self.conf.read_text().splitlines() if line and not line.startswith("#")]
@@ -75,7 +79,7 @@ class Up(unittest.TestCase):
     def test_a_site_with_its_own_certificates(self):
         machine = Machine(self)
         done = machine.up("chat.parley.test", "--yes", "--acme-email", "owner@parley.test")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr + machine.log())
         self.assertEqual(machine.settings(), [
             f"data = {machine.folder}/data", "acme = yes", "public-url = https://chat.parley.test",
             "acme-email = owner@parley.test", "backup-every = 24"])
@@ -92,7 +96,7 @@ class Up(unittest.TestCase):
         machine = Machine(self)
         again = ' "$@" >/dev/null; before=$(md5sum <"$FOLDER/parley.conf"); echo again >>"$FOLDER/calls"'
         done = machine.up("chat.parley.test", "--yes", before=again)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr + machine.log())
         self.assertIn("The settings and the service are as they should be.", done.stdout)
         self.assertNotIn("Wrote", done.stdout)
         later = machine.calls()[machine.calls().index("again") + 1:]
@@ -101,10 +105,10 @@ class Up(unittest.TestCase):
     def test_a_site_behind_a_proxy(self):
         machine = Machine(self, PLAIN)
         # A process with the name of the proxy.
-        nginx = 'cp /bin/sleep "$FOLDER/nginx"; "$FOLDER/nginx" 100 & proxy=$!; trap "kill $proxy" EXIT; sleep 0.1'
+        nginx = 'cp /bin/sleep "$FOLDER/nginx"; "$FOLDER/nginx" 100 & sleep 0.1'
         backups = machine.folder / "backups"
         done = machine.up("chat.parley.test", "--yes", "--backup-to", backups, before=nginx)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr + machine.log())
         self.assertEqual(machine.settings(), [
             f"data = {machine.folder}/data", "public-url = https://chat.parley.test", "trusted-proxy = 127.0.0.1/32",
             "backup-every = 24", f"backup-to = {backups}"])
@@ -115,7 +119,7 @@ class Up(unittest.TestCase):
         machine = Machine(self)
         said, status, keys = self.on_terminal(machine, [
             ("Certificates:", ""), ("Mail address", "nobody"), ("Mail address", "owner@parley.test"), ("Folder for nightly", "")])
-        self.assertEqual(status, 0, said)
+        self.assertEqual(status, 0, said + machine.log())
         self.assertIn('"nobody" is no answer.', said)
         self.assertLessEqual(keys, 60)
         link = re.search(r"https://chat\.parley\.test/setup/\w+", said)[0]
@@ -126,8 +130,10 @@ class Up(unittest.TestCase):
             bits.append(["▄█".find(cell) < 0 for cell in row])
         size = len(bits[0])
         code = [row[4:size - 4] for row in bits[4:size - 4]]
-        expected = segno.make(link, error="l", mode="byte", mask=0, boost_error=False)
-        self.assertEqual(code, [[bool(cell) for cell in row] for row in expected.matrix])
+        expected = qrcode.QRCode(
+            version=(len(code) - 17) // 4, error_correction=qrcode.ERROR_CORRECT_L, mask_pattern=0, border=0)
+        expected.add_data(qrcode.util.QRData(link.encode(), mode=qrcode.util.MODE_8BIT_BYTE))
+        self.assertEqual(code, [[bool(cell) for cell in row] for row in expected.get_matrix()])
 
     def on_terminal(self, machine, answers):
         """Runs the command on a terminal. Returns the output, the exit status and the number of keys."""
@@ -155,7 +161,7 @@ class Up(unittest.TestCase):
         return said, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), keys
 
     def test_refusals_change_nothing(self):
-        listening = "python3 -m http.server --bind 127.0.0.1 443 >/dev/null 2>&1 & other=$!; " \
+        listening = "python3 -m http.server --bind 127.0.0.1 443 >/dev/null 2>&1 & " \
                     "for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/443) 2>/dev/null && break; sleep 0.05; done; sleep 0.3"
         for arguments, before, sentence in (
                 (("192.0.2.7", "--yes"), "", "192.0.2.7 is an address"),
@@ -170,7 +176,7 @@ class Up(unittest.TestCase):
             with self.subTest(sentence):
                 machine = Machine(self)
                 before_text = machine.conf.read_text()
-                done = machine.up(*arguments, before=before + ("\ntrap 'kill $other' EXIT" if before else ""))
+                done = machine.up(*arguments, before=before)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(sentence, done.stderr)
                 self.assertEqual(machine.conf.read_text(), before_text)
@@ -179,7 +185,7 @@ class Up(unittest.TestCase):
     def test_a_machine_without_systemd_gets_the_command(self):
         machine = Machine(self, has_systemd=False)
         done = machine.up("chat.parley.test", "--yes")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr + machine.log())
         self.assertIn(f"parley serve --config {machine.conf} --listen '[::]:443' --redirect-listen '[::]:80'", done.stdout)
         self.assertIn("acme = yes", machine.settings())
 

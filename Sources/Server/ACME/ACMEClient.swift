@@ -1,6 +1,6 @@
 import ParleyHTTPClient
 import ParleyNetworking
-public import ParleyWire
+import ParleyWire
 
 /// Signed requests to a certificate authority (RFC 8555 §6).
 struct ACMEClient {

@@ -1,5 +1,4 @@
-import ParleyHTTPClient
-import ParleyWire
+public import ParleyHTTPClient
 
 /// The reason why a certificate authority has issued no certificate.
 public enum ACMEFault: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import ParleyCrypto
+import ParleyCrypto
 import ParleyHTTPClient
 import ParleyJSON
 public import ParleyNetworking

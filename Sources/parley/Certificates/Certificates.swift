@@ -2,6 +2,7 @@ import ParleyCrypto
 import ParleyJSON
 import ParleyNetworking
 import Synchronization
+import Web
 
 /// The server's certificate and key: files of the operator, or of the data folder.
 final class Certificates: Sendable {

@@ -28,7 +28,7 @@ struct SettingsEdit {
   /// The name that a line sets; nil for a comment.
   private static func name(of line: some StringProtocol) -> String? {
     guard let equals = line.firstIndex(of: "="), !line.drop(while: \.isWhitespace).hasPrefix("#") else { return nil }
-    return line[..<equals].split(whereSeparator: \.isWhitespace).first.map(String.init)
+    return line[..<equals].split { $0.isWhitespace }.first.map { String($0) }
   }
 
   private static func value(of line: String) -> String {
