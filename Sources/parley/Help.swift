@@ -473,8 +473,8 @@ enum Help {
     parley up NAME [SETTING ...]
 
     Sets up this machine as the site NAME, such as chat.example.org. As root, it checks that NAME leads to this machine and
-    that the ports 443 and 80 are free, asks for what no setting answers, writes the settings file, enables the units of
-    systemd, and prints the link for the first owner, on a terminal with a QR code. With a web server in front, it prints
+    that the ports 443 and 80 are free, asks the questions that no flag answers, writes the settings file, enables the units
+    of systemd, and prints the link for the first owner, on a terminal with a QR code. With a web server in front, it prints
     the lines for its configuration. A second run with the same answers changes nothing.
 
     \(table(UpCommand.settings))

@@ -42,13 +42,7 @@ enum ServeCommand {
     let folder = try openDataFolder(data)
     let limits = try settings.limits(diskSize: folder.diskSize)
     let sockets = try DaemonSockets(settings)
-    if certificates?.authority != nil, sockets.redirects.isEmpty {
-      throw settings.mistake(
-        .acme,
-        "needs \(Setting.redirect.flag) 0.0.0.0:80: the authority checks the name by a request to port 80.")
-    }
-    try certificates?.makeIfNeeded(names: sockets.certificateNames(addresses))
-    let loaded = try certificates?.load()
+    let loaded = try loadCertificate(certificates, sockets, checked)
     settings.warnings(environment: Terminal.environment).forEach(logError)
     checkDescriptors(limits)
     let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), logError)
@@ -157,6 +151,19 @@ enum ServeCommand {
     let folder = try FileSystem.lock(data)
     if folder.hasEndedRestore { Terminal.log(.restore, ["result": "ok"], "An interrupted restore was completed.") }
     return folder
+  }
+
+  /// Nil without TLS.
+  private static func loadCertificate(
+    _ certificates: Certificates?, _ sockets: DaemonSockets, _ checked: DaemonSettings
+  ) throws -> (configuration: TLSConfiguration, digest: [UInt8], fingerprint: String)? {
+    if certificates?.authority != nil, sockets.redirects.isEmpty {
+      throw checked.settings.mistake(
+        .acme,
+        "needs \(Setting.redirect.flag) 0.0.0.0:80: the authority checks the name by a request to port 80.")
+    }
+    try certificates?.makeIfNeeded(names: sockets.certificateNames(checked.addresses))
+    return try certificates?.load()
   }
 
   /// Warns of a certificate, now and once a day.
