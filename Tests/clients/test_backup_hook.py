@@ -1,18 +1,21 @@
 """`--backup-hook` runs a program for each scheduled backup, to copy it to another machine."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
-from servers import PARLEY, free_port
-from serving import ServingTest, parley
+from servers import PARLEY, TOP, free_port
+from serving import ServingTest, call, parley
 
 
 class BackupHook(ServingTest):
@@ -63,6 +66,49 @@ class BackupHook(ServingTest):
         # Without the hook there is no last copy.
         with self.start(*parley(self.site)):
             self.assertIsNone(self.status()["last_off_site_at"])
+
+    def test_a_site_comes_back_from_restic(self):
+        """The folder of the site is lost with its backups; restic has them on another machine."""
+        folder = subprocess.run(
+            [TOP / "Tests/tools/unpacked", "restic", "restic"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        password = self.site / "password"
+        password.write_text("wool and needles")
+        restic = (f"{folder}/usr/bin/restic", "--no-cache", "-r", self.elsewhere / "repository", "-p", password)
+        subprocess.run([*restic, "init"], check=True, capture_output=True)
+        with self.start(*parley(self.site)) as server:
+            code = subprocess.run([PARLEY, "setup", "--data", self.site / "data"], capture_output=True, text=True, check=True,
+                                  timeout=60).stdout.strip().split("/")[-1]
+            token = call(server, "POST", f"/links/{code}", {"name": "ada", "password": "wool and needles"})["token"]
+            forum = call(server, "POST", "/forums", {"title": "Wool"}, token)["id"]
+            topic = call(server, "POST", f"/forums/{forum}/conversations", {"title": "Needles", "text": "Which size?"}, token)["id"]
+            for number in range(20):
+                call(server, "POST", f"/conversations/{topic}/messages", {"text": f"Size {number}"}, token)
+            request = Request(f"{server.url}/api/v1/files?name=pattern.txt", method="POST", data=os.urandom(100_000))
+            request.add_header("Content-Type", "text/plain")
+            request.add_header("Authorization", f"Bearer {token}")
+            with urlopen(request, timeout=60) as answer:
+                file = json.loads(answer.read())["id"]
+            call(server, "POST", f"/conversations/{topic}/messages", {"text": "A pattern", "attachments": [file]}, token)
+        before = self.content(self.site / "data")
+        self.assertEqual((len(before["messages"]), len(before["files"])), (22, 1))
+        with self.serve(" ".join(f"'{part}'" for part in (*restic, "backup", "{}"))) as server:
+            self.wait(server, "event=hook result=ok")
+        shutil.rmtree(self.site / "data")
+        subprocess.run([*restic, "restore", "latest", "--target", self.site / "restored"], check=True, capture_output=True)
+        backups, = (self.site / "restored").glob("**/backups")
+        for command in (("restore", backups), ("verify",)):
+            done = subprocess.run(
+                [PARLEY, *command, "--data", self.site / "data"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=60)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(self.content(self.site / "data"), before)
+
+    def content(self, data):
+        """The messages in the database, and the digests of the uploaded files."""
+        with closing(sqlite3.connect(data / "parley.db")) as database:
+            messages = database.execute("select id, conversation_id, seq, text from message order by id").fetchall()
+        files = sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in (data / "files").glob("**/*") if file.is_file())
+        return {"messages": messages, "files": files}
 
     def test_a_failure_is_logged_with_its_output_and_another_program_is_tried_at_once(self):
         script = self.site / "copy"
