@@ -6,16 +6,19 @@ import Web
 
 /// Files at paths that the operator or the user of the program chose: data folder, certificates, resources.
 enum FileSystem {
-  /// Creates a folder and its parents with mode 0700.
-  static func makeFolder(_ path: String) throws(Settings.UsageError) {
+  /// Creates a folder and its parents.
+  static func makeFolder(_ path: String, mode: mode_t = 0o700) throws(Settings.UsageError) {
     var current = path.hasPrefix("/") ? "/" : ""
     for part in path.split(separator: "/") {
       current += (current.isEmpty || current.hasSuffix("/") ? "" : "/") + part
-      if unsafe mkdir(current, 0o700) != 0, errno != EEXIST {
+      if unsafe mkdir(current, mode) == 0 {
+        // The mask of the process does not apply.
+        unsafe chmod(current, mode)
+      } else if errno != EEXIST {
         throw Settings.UsageError(message: "Can't create the folder \(current): \(reason).")
       }
     }
-    guard exists(path), unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+    guard exists(path), unsafe Glibc.access(path, R_OK | W_OK | X_OK) == 0 else {
       throw Settings.UsageError(message: "Can't access the folder \(path): \(reason).")
     }
   }
@@ -32,21 +35,56 @@ enum FileSystem {
     return unsafe stat(path, &status) == 0 && status.st_mode & 0o004 != 0
   }
 
-  /// The permissions of a file; nil without one.
-  static func mode(_ path: String) -> mode_t? {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+  /// Mode and owner of a file.
+  struct Access {
+    struct Owner: Equatable {
+      let user: uid_t
+      let group: gid_t
+    }
+
+    let mode: mode_t
+    var owner: Owner?
   }
 
-  /// Makes the user of the service the owner of a folder. A machine without this user keeps the owner.
-  static func giveToService(_ path: String) throws(Settings.UsageError) {
-    guard let user = unsafe getpwnam("parley") else { return }
-    guard unsafe chown(path, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
+  /// Mode and owner of a file or a folder; nil without one.
+  static func access(_ path: String) -> Access? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return Access(
+      mode: status.st_mode & 0o7777, owner: Access.Owner(user: status.st_uid, group: status.st_gid))
+  }
+
+  /// The user of the service; nil on a machine without it.
+  static var serviceUser: Access.Owner? {
+    guard let user = unsafe getpwnam("parley") else { return nil }
+    return unsafe Access.Owner(user: user.pointee.pw_uid, group: user.pointee.pw_gid)
+  }
+
+  /// The path without symbolic links; the same one if there is no such file.
+  static func resolved(_ path: String) -> String {
+    guard let found = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+
+  /// Creates a folder for the service, and its parents for everybody.
+  static func makeServiceFolder(_ path: String) throws(Settings.UsageError) {
+    try makeFolder(parent(of: path), mode: 0o755)
+    try makeFolder(path)
+    guard let user = serviceUser else { return }
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    defer { close(descriptor) }
+    guard descriptor >= 0, fchown(descriptor, user.user, user.group) == 0 else {
       throw Settings.UsageError(message: "Can't give \(path) to the user parley: \(reason).")
     }
   }
 
-  static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+  static func parent(of path: String) -> String {
+    let parts = path.split(separator: "/").dropLast().joined(separator: "/")
+    return path.hasPrefix("/") ? "/" + parts : parts.isEmpty ? "." : parts
+  }
+
+  static func isExecutable(_ path: String) -> Bool { unsafe Glibc.access(path, X_OK) == 0 }
 
   static func open(_ path: String) throws(Settings.UsageError) -> Descriptor {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -79,7 +117,12 @@ enum FileSystem {
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/" + path
   }
 
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  static func exists(_ path: String) -> Bool { unsafe Glibc.access(path, F_OK) == 0 }
+
+  /// Whether there is certainly no such file. A folder on the way that this user can't enter may have it.
+  static func isMissing(_ path: String) -> Bool {
+    unsafe Glibc.access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+  }
 
   /// Reads a file of up to 1 MiB. Follows symbolic links, because certificate tools link to the newest file.
   static func read(_ path: String) throws(Settings.UsageError) -> [UInt8] {
@@ -130,20 +173,25 @@ enum FileSystem {
     return names.sorted()
   }
 
-  /// Writes a file atomically, with mode 0600.
-  static func write(_ bytes: [UInt8], to path: String, mode: mode_t = 0o600) throws(Settings.UsageError) {
+  /// Writes a file atomically, with mode 0600. The file that it replaces may give the mode and the owner.
+  static func write(
+    _ bytes: [UInt8], to path: String, as access: Access = Access(mode: 0o600)
+  ) throws(Settings.UsageError) {
     let temporary = path + ".new"
-    let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+    let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't write \(temporary): \(reason).") }
     var isWritten = false
     do {
       defer { close(descriptor) }
       // The mask of the process does not apply.
       isWritten =
-        unsafe fchmod(descriptor, mode) == 0 && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+        unsafe (access.owner.map { fchown(descriptor, $0.user, $0.group) == 0 } ?? true)
+        && fchmod(descriptor, access.mode) == 0 && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
         && fsync(descriptor) == 0
     }
     guard isWritten, unsafe rename(temporary, path) == 0 else {
+      let reason = reason
+      unsafe unlink(temporary)
       throw Settings.UsageError(message: "Can't write \(path): \(reason).")
     }
   }

@@ -107,7 +107,7 @@ extension Setting {
     name: "acme", value: nil,
     summary:
       "enable TLS with certificates of a certificate authority (ACME), ordered for the names of --public-url and "
-      + "renewed by the daemon; accepts its terms of service; needs --redirect-listen on port 80")
+      + "--former-url and renewed by the daemon; accepts its terms of service; needs --redirect-listen on port 80")
   static let acmeDirectory = Setting(
     name: "acme-directory", value: "URL", summary: "directory of the certificate authority",
     fallback: "https://acme-v02.api.letsencrypt.org/directory")

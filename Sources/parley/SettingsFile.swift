@@ -43,7 +43,7 @@ struct SettingsFile: Sendable {
   static func path(_ flag: String?, _ environment: [String: String]) -> String? {
     let named = flag ?? environment[Setting.config.variable].flatMap { $0.isEmpty ? nil : $0 }
     if named == none { return nil }
-    return named ?? (FileSystem.exists(defaultPath) ? defaultPath : nil)
+    return named ?? (FileSystem.isMissing(defaultPath) ? nil : defaultPath)
   }
 
   private mutating func add(_ line: String, number: Int, _ lines: inout [String: Int]) {

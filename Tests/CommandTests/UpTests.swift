@@ -14,6 +14,11 @@ import Testing
     ),
     ("", "acme", "yes", "acme = yes\n"),
     ("log = text", "acme", "yes", "log = text\nacme = yes\n"),
+    // Windows ends lines with CR LF.
+    ("\u{feff}log = text\r\ndata = /x\r\n", "acme", "yes", "\u{feff}log = text\r\ndata = /x\r\nacme = yes\n"),
+    ("\u{feff}acme = yes\r\n", "acme", "yes", "\u{feff}acme = yes\r\n"),
+    ("acme = no\r\nlog = text\r\n", "acme", "yes", "acme = yes\nlog = text\r\n"),
+    ("#acme = yes\n", "acme", "yes", "acme = yes\n"),
     ("# acme = old\n", "acme", "yes", "# acme = old\nacme = yes\n"),
   ])
   func `a setting is changed in its line`(text: String, name: String, value: String, result: String) {

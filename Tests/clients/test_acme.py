@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -28,11 +29,11 @@ class Authority:
                                     stdout=subprocess.PIPE).stdout.strip()) / "usr/bin"
         self.folder = Path(folder)
         self.port, self.management, self.checked = free_port(), free_port(), free_port()
-        names, control = free_port(), free_port()
+        names, self.control = free_port(), free_port()
         self.root = self.folder / "authority.pem"
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
              "-keyout", self.folder / "authority.key", "-out", self.root], check=True, capture_output=True)
         settings = self.folder / "pebble.json"
         settings.write_text(json.dumps({"pebble": {
@@ -42,7 +43,7 @@ class Authority:
         self.names = Server(
             f"acme-names-{name}", tools / "pebble-challtestsrv", "-defaultIPv4", "127.0.0.1", "-defaultIPv6", "",
             "-dns01", f"127.0.0.1:{names}", "-http01", "", "-https01", "", "-tlsalpn01", "",
-            "-management", f"127.0.0.1:{control}", port=control)
+            "-management", f"127.0.0.1:{self.control}", port=self.control)
         self.pebble = Server(
             f"acme-pebble-{name}", tools / "pebble", "-config", settings, "-dnsserver", f"127.0.0.1:{names}",
             port=self.port, env={"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": str(refused_nonces)})
@@ -61,6 +62,11 @@ class Authority:
         plain = ssl.create_default_context(cafile=self.root)
         with urllib.request.urlopen(f"https://localhost:{self.management}/roots/0", context=plain) as answer:
             return ssl.create_default_context(cadata=answer.read().decode())
+
+    def lead(self, name, address):
+        """Another address of a name."""
+        body = json.dumps({"host": name, "addresses": [address]}).encode()
+        urllib.request.urlopen(f"http://127.0.0.1:{self.control}/add-a", body).close()
 
     def orders(self):
         return self.pebble.output().count("There are now")
@@ -197,9 +203,43 @@ class Failures(ServingTest):
                         orders = self.authority.orders()
                     else:
                         time.sleep(1)
-                        # A restart does not hurry.
+                        # A restart does not hurry, and tells why.
+                        self.assertIn("The last order of a certificate failed. The certificate authority can't check", server.output())
+                        self.assertIn("There is no new certificate.", self.status(folder))
                         self.assertNotIn("result=ordering", server.output())
                         self.assertEqual(self.authority.orders(), orders)
+                        server.signal(signal.SIGHUP)
+                        wait_for(server, "result=ordering")
+
+    def test_a_former_name_that_leads_elsewhere_does_not_stop_the_others(self):
+        self.authority.lead("gone.parley.test", "127.0.0.9")
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            with self.start_server(folder, *self.authority.arguments, "--former-url", "https://gone.parley.test",
+                                   redirect=self.authority.checked) as server:
+                wait_for(server, r"event=certificate result=warning .*can't check gone\.parley\.test.* without this former name")
+                wait_for(server, r"event=certificate result=ok")
+                certificate = presented(server, NAMES[0], self.authority.trust())
+                self.assertEqual({name for _, name in certificate["subjectAltName"]}, set(NAMES))
+
+    def test_a_killed_order_is_not_repeated_at_once(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            silent = socket.create_server(("127.0.0.1", 0))
+            with silent:
+                authority = ("--acme", "--acme-directory", f"https://127.0.0.1:{silent.getsockname()[1]}/dir")
+                with self.start_server(folder, *authority) as server:
+                    wait_for(server, "result=ordering")
+                    server.kill()
+                with self.start_server(folder, *authority) as server:
+                    time.sleep(1)
+                    self.assertIn("The last order did not end.", server.output())
+                    self.assertNotIn("result=ordering", server.output())
+
+    def test_a_changed_authority_orders_a_new_certificate(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            for directory in (self.authority.directory, self.authority.directory.replace("localhost", "127.0.0.1")):
+                with self.start_server(folder, *self.authority.arguments[:2], directory, *self.authority.arguments[3:],
+                                       redirect=self.authority.checked) as server:
+                    wait_for(server, r"event=certificate result=ok")
 
     def test_a_changed_name_orders_a_new_certificate(self):
         with tempfile.TemporaryDirectory(prefix="parley-") as folder:

@@ -31,6 +31,8 @@ struct ACMEClient {
     let location: String?
     /// Seconds.
     let retryAfter: Int?
+    /// Whether the request has made the object.
+    let isCreated: Bool
   }
 
   mutating func get(_ url: WebAddress) async throws(ACMEFault) -> Reply {
@@ -102,6 +104,6 @@ struct ACMEClient {
     guard 200..<300 ~= status else {
       throw .refused(ACMEProblem(body, status: status), retryAfter: seconds)
     }
-    return Reply(body: body, location: fields["location"], retryAfter: seconds)
+    return Reply(body: body, location: fields["location"], retryAfter: seconds, isCreated: status == 201)
   }
 }

@@ -31,6 +31,15 @@ public enum ACMEFault: Error, Sendable, Hashable {
     }
   }
 
+  /// Whether the same request may succeed soon.
+  var isTransient: Bool {
+    switch self {
+    case .unreachable: true
+    case .refused(let problem, _): problem.isBusy
+    case .failedChallenge, .invalidResponse, .timedOut, .failedCrypto, .cancelled: false
+    }
+  }
+
   /// The seconds that the authority asks to wait.
   public var retryAfter: Int? {
     if case .refused(_, let seconds) = self { return seconds }
@@ -43,15 +52,20 @@ public struct ACMEProblem: Error, Sendable, Hashable {
   /// The last part of its URN, such as `rateLimited`.
   public let type: String
   public let detail: String
+  /// The status of the response.
+  private let status: Int
 
   static let prefix = "urn:ietf:params:acme:error:"
 
-  init(type: String, detail: String) {
+  init(type: String, detail: String, status: Int = 0) {
+    self.status = status
     self.type = type.hasPrefix(Self.prefix) ? String(type.dropFirst(Self.prefix.count)) : type
     self.detail = detail
   }
 
   private static let maxDetail = 500
+
+  var isBusy: Bool { status == 429 || status >= 500 }
 
   /// The detail as one printable sentence.
   var sentence: String {
@@ -70,6 +84,9 @@ public struct ACMEProblem: Error, Sendable, Hashable {
       " It takes only accounts that are made on its website. Choose another one with --acme-directory."
     case "invalidContact", "unsupportedContact": " Correct --acme-email."
     case "rejectedIdentifier": " Correct --public-url, or choose another authority with --acme-directory."
+    case "unauthorized", "accountDoesNotExist":
+      " If the account was deactivated, delete acme-account.key in the data folder: the next order makes another account."
+    case "userActionRequired": " Its terms have changed: accept them on its website, or delete acme-account.key."
     case "caa": " Its name has to be in the CAA records of the domain."
     default: ""
     }

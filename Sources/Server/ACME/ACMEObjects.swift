@@ -132,13 +132,15 @@ extension ACMEProblem {
   /// A problem, also of a proxy that knows no problems.
   init(_ body: [UInt8], status: Int) {
     do throws(JSONError) {
-      self = try Self.read(JSONValue(parsing: body))
+      self = try Self.read(JSONValue(parsing: body), status: status)
     } catch {
-      self = ACMEProblem(type: "", detail: "status \(status)")
+      self = ACMEProblem(type: "", detail: "status \(status)", status: status)
     }
   }
 
-  static func read(_ value: JSONValue) throws(JSONError) -> ACMEProblem {
+  static func read(_ value: JSONValue) throws(JSONError) -> ACMEProblem { try read(value, status: 0) }
+
+  private static func read(_ value: JSONValue, status: Int) throws(JSONError) -> ACMEProblem {
     var object = try value.object()
     let type: String? = try object.optional("type")
     var detail: String = try object.optional("detail") ?? ""
@@ -147,7 +149,7 @@ extension ACMEProblem {
       var part = try first.object()
       if let text: String = try part.optional("detail") { detail += (detail.isEmpty ? "" : " ") + text }
     }
-    return ACMEProblem(type: type ?? "", detail: detail)
+    return ACMEProblem(type: type ?? "", detail: detail, status: status)
   }
 }
 

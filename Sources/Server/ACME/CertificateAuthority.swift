@@ -36,21 +36,49 @@ public struct CertificateAuthority: Sendable {
     var client = ACMEClient(http, account)
     let directory = try ACMEDirectory(try await client.get(directory).body)
     client.newNonce = directory.newNonce
-    client.account = try await Self.location(client.post(newAccount, to: directory.newAccount))
+    try await signIn(at: directory.newAccount, &client)
     let created = try await client.post(Self.newOrder(names), to: directory.newOrder)
     let order = try ACMEOrder(created.body)
     guard let url = WebAddress(try Self.location(created)) else { throw .invalidResponse("the order has no URL") }
 
-    try await prove(order, account, publish, &client)
-    _ = try await wait(for: url, until: .ready, "the check of the names", &client)
+    try await prove(order, account, names, publish, &client)
+    guard try await wait(for: url, until: .ready, "the check of the names", &client).status == .ready else {
+      throw .invalidResponse("the order was finalized before")
+    }
     let request: CertificateRequest
     do throws(CryptoError) { request = try CertificateRequest(names) } catch { throw .failedCrypto("\(error)") }
-    var body = JSONWriter()
-    body.object { json in json.field("csr", Base64.encode(request.bytes, .url)) }
-    _ = try await client.post(body.bytes, to: order.finalize)
+    try await finalize(order, request, &client)
     let issued = try await wait(for: url, until: .valid, "the certificate", &client)
     guard let certificate = issued.certificate else { throw .invalidResponse("the order has no certificate") }
     return Array(request.key.utf8) + (try await client.post(nil, to: certificate).body)
+  }
+
+  /// Makes an account, or finds that of the key. Its contact follows the settings.
+  private func signIn(at url: WebAddress, _ client: inout ACMEClient) async throws(ACMEFault) {
+    let reply = try await client.post(newAccount, to: url)
+    let account = try Self.location(reply)
+    client.account = account
+    guard !reply.isCreated, let email, let address = WebAddress(account) else { return }
+    var json = JSONWriter()
+    json.object { json in json.array("contact") { json in json.value("mailto:\(email)") } }
+    _ = try await client.post(json.bytes, to: address)
+  }
+
+  private func finalize(
+    _ order: ACMEOrder, _ request: CertificateRequest, _ client: inout ACMEClient
+  ) async throws(ACMEFault) {
+    var body = JSONWriter()
+    body.object { json in json.field("csr", Base64.encode(request.bytes, .url)) }
+    do throws(ACMEFault) {
+      _ = try await client.post(body.bytes, to: order.finalize)
+    } catch {
+      // The authority may have taken the request: its response was lost, or a repetition found the order further on.
+      switch error {
+      case .unreachable(let reason) where !reason.isBeforeSending: return
+      case .refused(let problem, _) where problem.type == "orderNotReady": return
+      case .unreachable, .refused, .failedChallenge, .invalidResponse, .timedOut, .failedCrypto, .cancelled: throw error
+      }
+    }
   }
 
   private var newAccount: [UInt8] {
@@ -84,7 +112,8 @@ public struct CertificateAuthority: Sendable {
 
   /// Answers the challenges of all names that the authority has not checked lately.
   private func prove(
-    _ order: ACMEOrder, _ account: ACMEKey, _ publish: ([String: String]) -> Void, _ client: inout ACMEClient
+    _ order: ACMEOrder, _ account: ACMEKey, _ names: [String], _ publish: ([String: String]) -> Void,
+    _ client: inout ACMEClient
   ) async throws(ACMEFault) {
     var answers: [String: String] = [:]
     var pending: [(url: WebAddress, challenge: ACMEAuthorization.Challenge)] = []
@@ -103,14 +132,17 @@ public struct CertificateAuthority: Sendable {
     let deadline = ContinuousClock.now + Self.patience
     for (url, _) in pending {
       while true {
-        let reply = try await client.post(nil, to: url)
+        let reply = try await Self.poll(url, until: deadline, "the check of the names", &client)
         let authorization = try ACMEAuthorization(reply.body)
         if authorization.status == .valid { break }
         if authorization.status == .ended {
+          guard let name = names.first(where: { $0 == authorization.name }) else {
+            throw .invalidResponse("an authorization is for another name")
+          }
           throw .failedChallenge(
-            name: authorization.name, authorization.problem ?? ACMEProblem(type: "", detail: "no reason given"))
+            name: name, authorization.problem ?? ACMEProblem(type: "", detail: "no reason given"))
         }
-        try await Self.pause(reply, until: deadline, "the check of the names")
+        try await Self.pause(reply.retryAfter, until: deadline, "the check of the names")
       }
     }
   }
@@ -120,21 +152,36 @@ public struct CertificateAuthority: Sendable {
   ) async throws(ACMEFault) -> ACMEOrder {
     let deadline = ContinuousClock.now + Self.patience
     while true {
-      let reply = try await client.post(nil, to: url)
+      let reply = try await Self.poll(url, until: deadline, stage, &client)
       let order = try ACMEOrder(reply.body)
-      // A repeated request may find the order further than that.
       if order.status == status || order.status == .valid { return order }
       if order.status == .ended {
         throw .refused(order.problem ?? ACMEProblem(type: "", detail: "the order is invalid"), retryAfter: nil)
       }
-      try await Self.pause(reply, until: deadline, stage)
+      try await Self.pause(reply.retryAfter, until: deadline, stage)
+    }
+  }
+
+  /// Reads a state. A lost response or a busy authority does not end the order.
+  private static func poll(
+    _ url: WebAddress, until deadline: ContinuousClock.Instant, _ stage: String, _ client: inout ACMEClient
+  ) async throws(ACMEFault) -> ACMEClient.Reply {
+    while true {
+      do throws(ACMEFault) {
+        return try await client.post(nil, to: url)
+      } catch {
+        guard error.isTransient else { throw error }
+        do throws(ACMEFault) { try await pause(error.retryAfter, until: deadline, stage) } catch .timedOut(_) {
+          throw error
+        }
+      }
     }
   }
 
   private static func pause(
-    _ reply: ACMEClient.Reply, until deadline: ContinuousClock.Instant, _ stage: String
+    _ retryAfter: Int?, until deadline: ContinuousClock.Instant, _ stage: String
   ) async throws(ACMEFault) {
-    let seconds = min(max(reply.retryAfter ?? pollSeconds, 1), maxPollSeconds)
+    let seconds = min(max(retryAfter ?? pollSeconds, 1), maxPollSeconds)
     guard ContinuousClock.now + .seconds(seconds) < deadline else { throw .timedOut(stage) }
     do { try await Task.sleep(for: .seconds(seconds)) } catch { throw .cancelled }
   }

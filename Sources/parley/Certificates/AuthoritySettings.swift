@@ -7,7 +7,10 @@ import Web
 /// The certificate authority of `--acme`, and the names that its certificates are for.
 struct AuthoritySettings: Sendable {
   let authority: CertificateAuthority
+  /// The names of `--public-url`.
   let names: [String]
+  /// The names of `--former-url`. A certificate without one of them is better than none.
+  let formerNames: [String]
 
   /// Nil without `--acme`.
   init?(_ settings: Settings, _ addresses: Addresses) throws(Settings.UsageError) {
@@ -17,14 +20,17 @@ struct AuthoritySettings: Sendable {
       }
       return nil
     }
-    let origins = (addresses.publicOrigins + addresses.formerOrigins).filter(\.scheme.isSecure)
-    guard !origins.isEmpty, addresses.publicOrigins.contains(where: \.scheme.isSecure) else {
+    var seen: Set<String> = []
+    let hosts = { (origins: [WebAddress]) in
+      origins.filter(\.scheme.isSecure).map(\.host).filter { seen.insert($0).inserted }
+    }
+    names = hosts(addresses.publicOrigins)
+    formerNames = hosts(addresses.formerOrigins)
+    guard !names.isEmpty else {
       throw settings.mistake(
         .acme, "needs \(Setting.publicURL.flag) with the name of the site, such as https://chat.example.org.")
     }
-    var seen: Set<String> = []
-    names = origins.map(\.host).filter { seen.insert($0).inserted }
-    for name in names where !Self.isPublicName(name) {
+    for name in names + formerNames where !Self.isPublicName(name) {
       throw settings.mistake(.acme, "can't get a certificate for \(name): authorities check public names of the DNS.")
     }
     let text = settings.text(.acmeDirectory) ?? Setting.acmeDirectory.fallback ?? ""

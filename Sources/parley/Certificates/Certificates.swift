@@ -51,7 +51,7 @@ final class Certificates: Sendable {
         settings.text(.key) == nil ? .certificate : .key, "needs the other one of --tls-certificate and --tls-key.")
     }
     selfSigned = Pair(certificate: "\(data)/tls-certificate.pem", key: "\(data)/tls-key.pem")
-    issuedPath = "\(data)/acme-certificate.pem"
+    issuedPath = Self.issuedPath(data)
     do {
       ticketKeys = try SecureRandom.bytes(TLSConfiguration.Identity.ticketKeyLength)
     } catch {
@@ -109,15 +109,36 @@ final class Certificates: Sendable {
     return end - max(0, end - start) / 3
   }
 
-  /// Stores a key and its chain (PEM) that an authority has issued, if browsers will accept it for these names.
-  func use(issued bytes: [UInt8], names: [String], now: Int64) throws(Settings.UsageError) {
+  /// Refuses a key and its chain (PEM) of an authority that browsers will not accept for these names.
+  func check(issued bytes: [UInt8], names: [String], now: Int64) throws(Settings.UsageError) {
     guard let certificate = Certificate.list(fromPEM: bytes).first, names.allSatisfy(certificate.covers),
       let end = certificate.expiry, end > now
-    else { throw Settings.UsageError(message: "The new certificate is not for \(names.joined(separator: ", ")).") }
+    else {
+      throw Settings.UsageError(
+        message: "The new certificate has ended or is not for \(names.joined(separator: ", ")).")
+    }
     _ = try configuration(certificates: bytes, key: bytes, "the new certificate")
+  }
+
+  func store(issued bytes: [UInt8]) throws(Settings.UsageError) {
     try FileSystem.write(bytes, to: issuedPath)
     fail(nil)
   }
+
+  // Another process asks the data folder.
+
+  /// Whether the data folder has a certificate of an authority.
+  static func isIssued(data: String) -> Bool { FileSystem.exists(issuedPath(data)) }
+
+  /// The reason of the last failed order in the data folder; nil after a success, or while an order runs.
+  static func orderFault(data: String) -> String? {
+    let path = "\(data)/\(OrderState.fileName)"
+    guard FileSystem.exists(path), let bytes = try? FileSystem.read(path) else { return nil }
+    let state = try? OrderState(json: JSONValue(parsing: bytes))
+    return state?.isRunning == true ? nil : state?.reason
+  }
+
+  private static func issuedPath(_ data: String) -> String { "\(data)/acme-certificate.pem" }
 
   /// Remembers why an order failed; nil after a success.
   func fail(_ sentence: String?) { orderFault.withLock { $0 = sentence } }
@@ -131,7 +152,9 @@ final class Certificates: Sendable {
     guard let certificate = current else { return [] }
     let path = pair.certificate
     var warnings: [String] = []
-    if let fault = orderFault.withLock({ $0 }), isSelfSigned || isEnding(certificate, now: now) {
+    if let fault = orderFault.withLock({ $0 }),
+      isSelfSigned || isEnding(certificate, now: now) || !publicNames.allSatisfy(certificate.covers)
+    {
       warnings.append("There is no new certificate. \(fault)")
     } else if let expiry = certificate.expiry, isEnding(certificate, now: now) {
       let date = Timestamp.format(Int(expiry) * 1_000).prefix(10)

@@ -100,6 +100,7 @@ enum ServeCommand {
     await reloadAtHangUp(signals.events) {
       await reload.run()
       await reloadCertificates(certificates, server, endpoints)
+      await renewal?.retry()
       checkCertificate()
     }
     await watching.stop()
@@ -160,7 +161,7 @@ enum ServeCommand {
     if certificates?.authority != nil, sockets.redirects.isEmpty {
       throw checked.settings.mistake(
         .acme,
-        "needs \(Setting.redirect.flag) 0.0.0.0:80: the authority checks the name by a request to port 80.")
+        "needs \(Setting.redirect.flag) [::]:80: the authority checks the name by a request to port 80.")
     }
     try certificates?.makeIfNeeded(names: sockets.certificateNames(checked.addresses))
     return try certificates?.load()

@@ -19,16 +19,19 @@ struct StateFile<State: JSONReadable & JSONWritable & Sendable>: Sendable {
     return try? State(json: JSONValue(parsing: bytes))
   }
 
-  /// Writes the state; nil removes the file.
-  func write(_ state: State?) {
+  /// Writes the state; nil removes the file. Returns whether it is written.
+  @discardableResult
+  func write(_ state: State?) -> Bool {
     guard let state else {
       try? FileSystem.remove(path)
-      return
+      return true
     }
     var json = JSONWriter()
     json.value(state)
     do throws(Settings.UsageError) { try FileSystem.write(json.bytes, to: path) } catch {
       log("\(title) can't be written: \(error.message)")
+      return false
     }
+    return true
   }
 }

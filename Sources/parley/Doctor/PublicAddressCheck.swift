@@ -112,7 +112,8 @@ struct PublicAddressCheck {
         .tls,
         "The certificate of \(origin.origin) is not accepted: \(reason). "
           + (facts.isEncrypted
-            ? "Set --acme, or --tls-certificate and --tls-key to a certificate for \(origin.host) with its chain."
+            ? "Set --acme, whose orders are in the log as event=certificate, or --tls-certificate and --tls-key to a "
+              + "certificate for \(origin.host) with its chain."
             : "Give the proxy a certificate for \(origin.host) with its chain, for example with certbot --nginx -d "
               + "\(origin.host)."))
     case .interrupted, .malformed:

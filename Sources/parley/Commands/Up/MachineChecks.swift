@@ -1,5 +1,6 @@
 import Glibc
 import ParleyNetworking
+import ParleyWire
 
 /// A web server in front of Parley.
 enum ReverseProxy: String, CaseIterable {
@@ -90,6 +91,12 @@ enum MachineChecks {
       throw Settings.UsageError(
         message: "\(name) has no address. Add an A or AAAA record for it where the domain is managed, and wait until "
           + "it is visible here: getent hosts \(name)")
+    }
+    if addresses.allSatisfy({ IPAddress($0.host)?.isLoopback == true }) {
+      throw Settings.UsageError(
+        message:
+          "\(name) leads to \(addresses.first?.host ?? "this machine") only here, by /etc/hosts. Remove the name from that file, and add an "
+          + "A or AAAA record for it where the domain is managed.")
     }
     let foreign = addresses.filter { !isLocal($0) }
     guard let first = foreign.first, !allowsForeign else { return }

@@ -7,13 +7,24 @@ struct ServiceUnits {
   /// A folder outside of the data folder that the service may write to.
   let backupFolder: String?
 
+  static let service = "parley.service"
+  /// The folder of the unit's data, which no setting changes.
+  static let data = "/var/lib/parley"
   private static let path = "/usr/bin/systemctl"
-  private static let service = "parley.service"
   private static let dropIn = "/etc/systemd/system/parley.service.d/backups.conf"
+  private static let dropInTitle = "# Written by parley up.\n"
+  /// Variables of the unit, which override the settings file.
+  private static let variables = "/etc/parley.env"
   private static let timeout = 120
+  /// Folders that the unit hides from the service.
+  private static let hidden = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"]
+  private static let ports: [(port: UInt16, unit: String)] = [
+    (443, "parley-https.socket"), (80, "parley-redirect.socket"),
+  ]
 
-  private var sockets: [String] { servesTLS ? ["parley-https.socket", "parley-redirect.socket"] : ["parley.socket"] }
-  private var others: [String] { servesTLS ? ["parley.socket"] : ["parley-https.socket", "parley-redirect.socket"] }
+  private var sockets: [String] { servesTLS ? Self.ports.map(\.unit) : ["parley.socket"] }
+  private var others: [String] { servesTLS ? ["parley.socket"] : Self.ports.map(\.unit) }
+  private var units: [String] { sockets + [Self.service] }
 
   /// Whether this machine runs systemd and has the units.
   static func areInstalled() async -> Bool {
@@ -21,24 +32,82 @@ struct ServiceUnits {
     return await isDone(["cat", "--", service])
   }
 
-  func areActive() async -> Bool {
-    for unit in sockets + [Self.service] {
-      guard await Self.isDone(["is-active", "--quiet", unit]) else { return false }
+  /// The ports 443 and 80 without those that the units of Parley hold.
+  static func foreignPorts() async -> [UInt16] {
+    var foreign: [UInt16] = []
+    for (port, unit) in ports {
+      if await !isDone(["is-active", "--quiet", unit]) { foreign.append(port) }
     }
-    return true
+    return foreign
+  }
+
+  /// Whether the units run now and at the next boot, as their files say.
+  func areActive() async -> Bool {
+    for unit in units {
+      guard await Self.isDone(["is-active", "--quiet", unit]), await Self.isDone(["is-enabled", "--quiet", unit]) else {
+        return false
+      }
+    }
+    return await Self.output(["show", "--property=NeedDaemonReload", "--value", Self.service]) != "yes"
+  }
+
+  /// Whether the service has ended with an error and is not started again.
+  static func hasFailed() async -> Bool { await isDone(["is-failed", "--quiet", service]) }
+
+  /// Refuses variables of the unit that override lines of the settings file.
+  func requireNoVariables(_ settings: [Setting]) async throws(Settings.UsageError) {
+    let file =
+      FileSystem.exists(Self.variables) ? String(decoding: try FileSystem.read(Self.variables), as: UTF8.self) : ""
+    let unit = await Self.output(["show", "--property=Environment", "--value", Self.service])
+    for setting in settings {
+      let assignment = "\(setting.variable)="
+      let lines = file.split(whereSeparator: \.isNewline)
+      if lines.contains(where: { $0.drop { $0.isWhitespace }.hasPrefix(assignment) }) {
+        throw Settings.UsageError(
+          message:
+            "\(Self.variables) sets \(setting.variable), which overrides the settings file. Remove the line, then run "
+            + "parley up again.")
+      }
+      if unit.split(separator: " ").contains(where: { $0.hasPrefix(assignment) }) {
+        throw Settings.UsageError(
+          message:
+            "A drop-in of \(Self.service) sets \(setting.variable), which overrides the settings file. Remove it: "
+            + "systemctl cat \(Self.service) names its file.")
+      }
+    }
+  }
+
+  /// Refuses a folder of backups that the service can't use.
+  func requireFolder() throws(Settings.UsageError) {
+    guard let backupFolder else { return }
+    let real = FileSystem.resolved(backupFolder)
+    if let folder = Self.hidden.first(where: { real == $0 || real.hasPrefix($0 + "/") }) {
+      throw Settings.UsageError(
+        message: "The service can't see \(folder). Choose another folder with \(Setting.backupTo.flag).")
+    }
+    guard let access = FileSystem.access(backupFolder), let user = FileSystem.serviceUser,
+      access.owner?.user != user.user
+    else { return }
+    throw Settings.UsageError(
+      message:
+        "\(backupFolder) belongs to another user than parley. Choose a folder that does not exist, or, if it has "
+        + "nothing else: chown parley:parley '\(backupFolder)'")
   }
 
   /// Permits the service to write to the folder of backups. Returns whether the drop-in has changed.
   func writeDropIn() throws(Settings.UsageError) -> Bool {
-    let old = FileSystem.exists(Self.dropIn) ? try FileSystem.read(Self.dropIn) : nil
+    let old = FileSystem.exists(Self.dropIn) ? String(decoding: try FileSystem.read(Self.dropIn), as: UTF8.self) : nil
     guard let backupFolder else {
+      guard let old, old.hasPrefix(Self.dropInTitle) else { return false }
       try FileSystem.remove(Self.dropIn)
-      return old != nil
+      return true
     }
-    let text = Array("[Service]\nReadWritePaths=\(backupFolder)\n".utf8)
+    let escaped = backupFolder.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
+    // An absent disk does not keep the site from starting.
+    let text = Self.dropInTitle + "[Service]\nReadWritePaths=\"-\(escaped)\"\n"
     guard old != text else { return false }
-    try FileSystem.makeFolder("/etc/systemd/system/parley.service.d")
-    try FileSystem.write(text, to: Self.dropIn, mode: 0o644)
+    try FileSystem.makeFolder(FileSystem.parent(of: Self.dropIn), mode: 0o755)
+    try FileSystem.write(Array(text.utf8), to: Self.dropIn, as: FileSystem.Access(mode: 0o644))
     return true
   }
 
@@ -46,17 +115,23 @@ struct ServiceUnits {
   func start() async throws(Settings.UsageError) {
     try await Self.run(["daemon-reload"])
     try await Self.run(["disable", "--now"] + others)
-    try await Self.run(["enable"] + sockets + [Self.service])
+    try await Self.run(["enable"] + units)
     try await Self.run(["stop", Self.service])
-    try await Self.run(["start"] + sockets + [Self.service])
+    try await Self.run(["start"] + units)
   }
 
-  private static func isDone(_ arguments: [String]) async -> Bool {
-    await ChildProgram([path] + arguments).run(input: "", environment: [:], within: timeout).isSuccess
+  private static func result(_ arguments: [String]) async -> ChildProgram.Result {
+    await ChildProgram([path] + arguments).run(input: "", environment: [:], within: timeout)
+  }
+
+  private static func isDone(_ arguments: [String]) async -> Bool { await result(arguments).isSuccess }
+
+  private static func output(_ arguments: [String]) async -> String {
+    await result(arguments).output.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
   private static func run(_ arguments: [String]) async throws(Settings.UsageError) {
-    let result = await ChildProgram([path] + arguments).run(input: "", environment: [:], within: timeout)
+    let result = await result(arguments)
     guard result.isSuccess else {
       throw Settings.UsageError(
         message:

@@ -1,7 +1,8 @@
 import ParleyModel
 import Storage
 
-/// The answers to the questions of `parley up`: each is a flag, a line on the terminal, or the default.
+/// The answers to the questions of `parley up`: each is a flag, a line on the terminal, or the default, which is the value of
+/// the settings file if it has one.
 struct UpAnswers {
   enum TLS: String {
     case own, proxy
@@ -12,41 +13,61 @@ struct UpAnswers {
   let email: String?
   /// Nil: a folder in the data folder.
   let backupFolder: String?
+  /// The settings of now.
+  private let current: Settings
 
-  init(_ settings: Settings, host: String, proxy: ReverseProxy?) throws(Settings.UsageError) {
+  private static let none = "none"
+
+  init(
+    _ settings: Settings, current: Settings, proxy: ReverseProxy?
+  ) throws(Settings.UsageError) {
+    self.current = current
     let console = try Console(settings)
     let known = proxy.map { " (\($0.rawValue) runs here)" } ?? ""
+    let isOwn = current.isOn(.acme) || current.text(.trustedProxy) == nil && proxy == nil
     tls = try console.ask(
       UpCommand.tls, "Certificates: own = Parley gets and renews them, proxy = a web server in front has them\(known)",
-      fallback: proxy == nil ? "own" : "proxy"
+      fallback: (isOwn ? TLS.own : .proxy).rawValue
     ) { TLS(rawValue: $0) }
     email =
       tls == .own
       ? try console.ask(
-        .acmeEmail, "Mail address for the certificate authority, or none", fallback: "none"
-      ) { $0 == "none" ? .some(nil) : MailAddress($0).map { .some($0.description) } }
+        .acmeEmail, "Mail address for the certificate authority, or none",
+        fallback: current.text(.acmeEmail) ?? Self.none
+      ) { $0 == Self.none ? .some(nil) : MailAddress($0).map { .some($0.description) } }
       : nil
-    let inside = "none"
     backupFolder = try console.ask(
       .backupTo, "Folder for nightly backups, best on another disk, or none for one in the data folder",
-      fallback: inside
+      fallback: current.text(.backupTo) ?? Self.none
     ) { text in
-      if text == inside { return .some(nil) }
+      if text == Self.none { return .some(nil) }
       return text.hasPrefix("/") && !text.contains(where: \.isNewline) ? .some(text) : nil
     }
   }
 
-  /// The lines of the settings file.
+  /// The settings that this command writes.
+  static let written: [Setting] = [
+    .publicURL, .trustedProxy, .acme, .acmeEmail, .certificate, .backupEvery, .backupTo,
+  ]
+
+  /// The lines of the settings file. Values that suit the answers stay.
   func edit(host: String) -> SettingsEdit {
-    SettingsEdit(changes: [
-      (Setting.publicURL.name, "https://\(host)"),
-      (Setting.trustedProxy.name, tls == .proxy ? "127.0.0.1/32" : nil),
+    let url = "https://\(host)"
+    let urls = current.all(.publicURL)
+    return SettingsEdit(changes: [
+      (Setting.publicURL.name, urls.contains(url) ? urls.joined(separator: ", ") : url),
+      (
+        Setting.trustedProxy.name,
+        tls == .proxy ? nonempty(current.all(.trustedProxy))?.joined(separator: ", ") ?? "127.0.0.1/32" : nil
+      ),
       (Setting.acme.name, tls == .own ? "yes" : nil),
-      (Setting.acmeEmail.name, tls == .own ? email : nil),
-      (Setting.backupEvery.name, "24"),
+      (Setting.acmeEmail.name, email),
+      (Setting.backupEvery.name, current.text(.backupEvery) ?? "24"),
       (Setting.backupTo.name, backupFolder),
     ])
   }
+
+  private func nonempty(_ list: [String]) -> [String]? { list.isEmpty ? nil : list }
 }
 
 /// Asks on the terminal.
@@ -80,15 +101,9 @@ private struct Console {
       guard let line = readLine() else {
         throw Settings.UsageError(message: "Nothing was changed: a question has no answer.")
       }
-      let text = line.trimmingSpaces
+      let text = String(line.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
       if let value = read(text.isEmpty ? fallback : text) { return value }
       Terminal.prompt("\"\(Terminal.plain(text))\" is no answer. ")
     }
-  }
-}
-
-extension String {
-  fileprivate var trimmingSpaces: String {
-    String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
   }
 }

@@ -20,12 +20,10 @@ enum UpCommand {
   static let anyAddress = Setting(
     name: "any-address", value: nil, summary: "accept a name that leads to a router in front of this machine",
     isFlagOnly: true)
-  private static let file = Setting(
-    name: "file", value: "FILE", summary: "settings file to write", fallback: SettingsFile.defaultPath, isFlagOnly: true
-  )
-  static let settings: [Setting] = [tls, .acmeEmail, .backupTo, yes, anyAddress, file, .data]
+  static let settings: [Setting] = [tls, .acmeEmail, .backupTo, yes, anyAddress]
 
   private static let operand = "NAME"
+  private static let path = SettingsFile.defaultPath
   /// Seconds until the service has to answer.
   private static let patience = 60
 
@@ -46,64 +44,79 @@ enum UpCommand {
     }
     let host = try MachineChecks.siteName(settings.operands[0])
     try MachineChecks.requireName(host, allowsForeign: settings.isOn(anyAddress))
+    let old = FileSystem.exists(path) ? try FileSystem.read(path) : []
     let proxy = ReverseProxy.running()
-    let answers = try UpAnswers(settings, host: host, proxy: proxy)
+    let answers = try UpAnswers(settings, current: try current(old), proxy: proxy)
     let units = ServiceUnits(servesTLS: answers.tls == .own, backupFolder: answers.backupFolder)
-    let (hasUnits, isActive) = (await ServiceUnits.areInstalled(), await units.areActive())
-    if answers.tls == .own, !isActive { try MachineChecks.requirePorts([443, 80]) }
+    let hasUnits = await ServiceUnits.areInstalled()
+    if answers.tls == .own { try MachineChecks.requirePorts(hasUnits ? await ServiceUnits.foreignPorts() : [443, 80]) }
+    if hasUnits { try await units.requireNoVariables(UpAnswers.written) }
 
-    let path = settings.text(file) ?? SettingsFile.defaultPath
-    let isChanged = try write(answers.edit(host: host), to: path, answers, data: settings.text(.data))
-    if !hasUnits { return withoutUnits(answers, path) }
+    let text = answers.edit(host: host).apply(to: String(decoding: old, as: UTF8.self))
+    try units.requireFolder()
+    let isChanged = try write(Array(text.utf8), old, answers)
+    if !hasUnits { return withoutUnits(answers) }
     let hasDropIn = try units.writeDropIn()
-    if isChanged || hasDropIn || !isActive {
-      Terminal.print("Starting the service\n")
-      try await units.start()
-    } else {
+    if isChanged || hasDropIn {
+      try await start(units)
+    } else if await units.areActive(), await runsTheSettings() {
       Terminal.print("The settings and the service are as they should be.\n")
+    } else {
+      try await start(units)
     }
-    let data = try Settings(SettingsFile(path)).dataFolder
-    let link = try await setupLink(data)
-    show(link, host: host)
-    if answers.tls == .proxy { printBlock(proxy, host: host) }
+    show(try await setupLink(), host: host)
+    if answers.tls == .own { await showCertificate() } else { printBlock(proxy, host: host) }
     return Outcome(.success, "")
   }
 
+  private static func current(_ text: [UInt8]) throws(Settings.UsageError) -> Settings {
+    let file = SettingsFile(parsing: text, path)
+    if let fault = file.faults.first { throw Settings.UsageError(message: fault) }
+    return Settings(file)
+  }
+
   /// Writes the settings file. Returns whether it has changed.
-  private static func write(
-    _ edit: SettingsEdit, to path: String, _ answers: UpAnswers, data: String?
-  ) throws(Settings.UsageError) -> Bool {
-    let old = FileSystem.exists(path) ? try FileSystem.read(path) : []
-    let named = data.map { SettingsEdit(changes: [(Setting.data.name, $0)]) }
-    let current = String(decoding: old, as: UTF8.self)
-    let text = edit.apply(to: named?.apply(to: current) ?? current)
-    if let folder = answers.backupFolder {
-      try FileSystem.makeFolder(folder)
-      try FileSystem.giveToService(folder)
-    }
-    guard Array(text.utf8) != old else { return false }
-    let changed = SettingsFile(parsing: Array(text.utf8), path)
-    if let fault = changed.faults.first { throw Settings.UsageError(message: fault) }
-    _ = try DaemonSettings(Settings(changed))
-    let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-    try FileSystem.makeFolder((path.hasPrefix("/") ? "/" : "") + folder)
-    try FileSystem.write(Array(text.utf8), to: path, mode: FileSystem.mode(path) ?? 0o644)
+  private static func write(_ text: [UInt8], _ old: [UInt8], _ answers: UpAnswers) throws(Settings.UsageError) -> Bool {
+    let changed = try current(text)
+    if let folder = answers.backupFolder, !FileSystem.exists(folder) { try FileSystem.makeServiceFolder(folder) }
+    _ = try DaemonSettings(changed)
+    guard text != old else { return false }
+    try FileSystem.makeFolder(FileSystem.parent(of: path), mode: 0o755)
+    let file = FileSystem.resolved(path)
+    try FileSystem.write(text, to: file, as: FileSystem.access(file) ?? FileSystem.Access(mode: 0o644))
     Terminal.print("Wrote \(path)\n")
     return true
   }
 
-  private static func withoutUnits(_ answers: UpAnswers, _ path: String) -> Outcome {
+  private static func start(_ units: ServiceUnits) async throws(Settings.UsageError) {
+    Terminal.print("Starting the service\n")
+    try await units.start()
+  }
+
+  private static func withoutUnits(_ answers: UpAnswers) -> Outcome {
     let sockets = answers.tls == .own ? " --listen '[::]:443' --redirect-listen '[::]:80'" : ""
+    let rights = answers.tls == .own ? "by its own user with the capability CAP_NET_BIND_SERVICE" : "by its own user"
     return Outcome(
       .success,
-      "This machine has no systemd with the units of Parley. Start the server as its user:\n"
-        + "  parley serve --config \(path)\(sockets)\nThen make the link for the first owner: parley setup --config \(path)"
-    )
+      "This machine has no systemd with the units of Parley. Start the server \(rights):\n"
+        + "  parley serve\(sockets)\nThen make the link for the first owner: parley setup")
+  }
+
+  /// Whether the running server has read the settings file of now.
+  private static func runsTheSettings() async -> Bool {
+    do {
+      var response = try await ControlClient(data: ServiceUnits.data).response(.post, DoctorCommand.path)
+      var members = try response.object("facts")
+      let facts = try DoctorFacts(&members)
+      return !facts.findings.contains { $0.code == .settingsChanged || $0.code == .settingsMistake }
+    } catch {
+      return false
+    }
   }
 
   /// Waits for the service. Nil if the site has an owner.
-  private static func setupLink(_ data: String) async throws(Settings.UsageError) -> String? {
-    let client = ControlClient(data: data)
+  private static func setupLink() async throws(Settings.UsageError) -> String? {
+    let client = ControlClient(data: ServiceUnits.data)
     for _ in 0..<patience {
       do {
         var response = try await client.response(.post, "/setup")
@@ -114,9 +127,10 @@ enum UpCommand {
         // The control socket is not there yet.
         do { try await Task.sleep(for: .seconds(1)) } catch { break }
       }
+      if await ServiceUnits.hasFailed() { break }
     }
     throw Settings.UsageError(
-      message: "The service has not answered for \(patience) s. See journalctl --unit parley.service -n 20.")
+      message: "The service does not answer. See journalctl --unit \(ServiceUnits.service) -n 20.")
   }
 
   private static func show(_ link: String?, host: String) {
@@ -128,6 +142,21 @@ enum UpCommand {
       Terminal.print("\n" + code.lines.map { "  \($0)\n" }.joined())
     }
     Terminal.print("\nOpen this link in a browser to become the owner of the site:\n\n  \(link)\n")
+  }
+
+  /// Waits for the first certificate, and says why it does not come.
+  private static func showCertificate() async {
+    for _ in 0..<patience {
+      if let fault = Certificates.orderFault(data: ServiceUnits.data) {
+        Terminal.log(
+          "The certificate is not there yet, so browsers warn of a self-signed one. \(Terminal.plain(fault)) The server tries "
+            + "again by itself; systemctl reload \(ServiceUnits.service) tries at once.")
+        return
+      }
+      if Certificates.isIssued(data: ServiceUnits.data) { return }
+      do { try await Task.sleep(for: .seconds(1)) } catch { return }
+    }
+    Terminal.log("The certificate is still on its way: journalctl --unit \(ServiceUnits.service) --grep certificate")
   }
 
   private static func printBlock(_ proxy: ReverseProxy?, host: String) {
