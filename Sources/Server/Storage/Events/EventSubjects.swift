@@ -159,17 +159,17 @@ extension ReadTransaction {
   public func groupAccess(
     of subjects: some Sequence<UserSubject<Forum>>
   ) throws(Refusal) -> [UserSubject<Forum>: GroupAccess] {
-    let found: [UserSubject<Forum>: GroupAccess?] = try each(subjects, Self.groupAccessOfUsers) { row in
-      try row.optionalWord(2)
-    }
-    return found.compactMapValues(\.self)
+    try each(subjects, Self.groupAccessOfUsers) { row in try row.word(2) }
   }
 
   private static let groupAccessOfUsers = PairQuery(
     """
-    select w.a, w.b, \(ForumStanding.groupAccess(of: "w.a"))
+    select w.a, w.b, max(g.access)
     from wanted w
+    cross join user_group_member n on n.user_id = w.a
+    cross join forum_group g on g.group_id = n.group_id and g.forum_id = w.b and g.access >= 'read'
     cross join forum f on f.id = w.b and f.deleted_at is null
+    group by w.a, w.b
     """)
 
   public func newAccess(

@@ -7,15 +7,16 @@ public import ParleyModel
 import ParleySQLite
 
 extension ForumStanding {
-  /// The access of a user to a forum `f` by groups, as a column; null without one.
+  /// The access of a user to a forum `f` by groups, as a column; null without one. On a site without groups in forums, one
+  /// look at the table serves all rows.
   static func groupAccess(of user: String) -> String {
     """
-    (
+    case when exists (select 1 from forum_group) then (
       select max(g.access)
       from forum_group g
       join user_group_member n on n.group_id = g.group_id and n.user_id = \(user)
       where g.forum_id = f.id and g.access >= 'read'
-    ) as group_access
+    ) end as group_access
     """
   }
 
@@ -40,11 +41,11 @@ extension ReadTransaction {
 
   private static func groupList(_ access: String) -> String {
     """
-    (
+    case when exists (select 1 from forum_group) then (
       select json_group_array(cast(group_id as text))
       from forum_group
       where forum_id = forum.id and access = '\(access)'
-    )
+    ) else '[]' end
     """
   }
 
