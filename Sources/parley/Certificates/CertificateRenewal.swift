@@ -188,7 +188,7 @@ struct OrderState: Equatable {
   var nextAttempt: Int64 = 0
   /// Whether the authority has asked for this time.
   var isAsked = false
-  /// Of the last failure.
+  /// The reason of the last failure.
   var reason: String?
 
   /// The reason while an order runs. It stays if the daemon is killed.
