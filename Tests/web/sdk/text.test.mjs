@@ -57,6 +57,33 @@ test('each sentence about a problem belongs to a code of the API', () => {
   assert.deepEqual(keys.filter((key) => !key.split('.').slice(1).some((part) => known.has(part))), []);
 });
 
+test('bad input of notifications and sign-in is told with what to do', () => {
+  useText(english);
+  const rows = [
+    ['endpoint', 'invalid', "The push service of this browser can't be used. Update the browser, or use another one."],
+    ['endpoint', 'unreachable', "The push service of this browser can't be used. Update the browser, or use another one."],
+    ['keys.p256dh', 'invalid', "The keys of this browser for notifications aren't valid. Turn notifications off and on again."],
+    ['keys.auth', 'invalid', "The keys of this browser for notifications aren't valid. Turn notifications off and on again."],
+    ['quiet_hours.time_zone', 'unknown', "The server doesn't know this time zone. Choose another one."],
+    ['quiet_hours.to', 'invalid', "Quiet hours can't end when they begin. Choose another time."],
+    ['quiet_hours.days', 'invalid', 'Choose at least one day.'],
+    ['address', 'invalid', 'Enter an email address, such as ada@example.org.'],
+    ['code', 'invalid', 'This code is wrong. Check it, or wait for the next one.'],
+    ['code', 'used', 'This code was used before. Wait for the next one, or use another recovery code.'],
+    ['code', 'clock_off', 'This code is from another time. Set the clock of your phone to automatic.'],
+    ['code', 'key_lost', "The server can't check codes from apps. Use a recovery code, or ask an admin."],
+    ['challenge', 'unknown', 'That took too long. Sign in again.'],
+  ];
+  for (const [field, code, sentence] of rows) {
+    assert.equal(sayProblem({ code: 'invalid', errors: [{ field, code }] }), sentence, `${field} ${code}`);
+  }
+  // Each failed check of a passkey has a sentence of its own, with what to do after it.
+  const passkeys = [...codes()].filter((it) => /^passkey_/.test(it)).map((it) => sayProblem({ code: 'invalid', errors: [{ field: 'credential', code: it }] }));
+  assert.ok(passkeys.length > 15);
+  assert.equal(new Set(passkeys).size, passkeys.length);
+  assert.deepEqual(passkeys.filter((it) => !/^[^.]+\. [^.]+\.$/.test(it)), []);
+});
+
 test('a ban is told with its end and its reason', () => {
   useText(english);
   const told = (params) => sayProblem({ code: 'account_disabled', params });

@@ -2,7 +2,7 @@
 // URL and keys.
 
 import { el } from '../../core/dom.js';
-import { language, say, sayProblem } from '../../core/text/text.js';
+import { language, loadMoreText, say, sayProblem } from '../../core/text/text.js';
 import { button, whileBusy } from '../../parts/forms/button.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';
@@ -66,13 +66,13 @@ export async function heal(site) {
 export async function setDevice(site, on) {
   if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
   await changePreferences(site, { notices: on });
-  if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch((error) => toast(sayProblem(error)));
+  if (canPush(site)) await (on ? turnOn(site) : turnOff(site)).catch(report);
 }
 
 /** The switch of this device, and a test while push messages are on. */
 export function deviceSettings(shell) {
   const { site } = shell;
-  const test = button(say('push.send'), { on: () => whileBusy(test, () => check(site)).catch((error) => toast(sayProblem(error))) });
+  const test = button(say('push.send'), { on: () => whileBusy(test, () => check(site)).catch(report) });
   const foot = el('div.form-foot', null, test);
   const draw = () => (foot.hidden = owner() !== site.me.id || !canPush(site));
   const device = toggle(say('push.device'), {
@@ -85,6 +85,12 @@ export function deviceSettings(shell) {
   });
   draw();
   return el('div', null, device, foot);
+}
+
+/** A subscription ends with its session, so a user with too many signs out of one. */
+async function report(error) {
+  await loadMoreText();
+  toast(error.code === 'too_many' ? say('push.tooMany', error.params) : sayProblem(error));
 }
 
 async function check(site) {

@@ -124,7 +124,7 @@ function isOn(shell, column, { enabled_at: since, recovery_codes_left: left }) {
   };
   return [
     el('p', null, say('twoStep.isOn'), ' ', time(since, moment)),
-    el('p', { class: left < 3 ? 'form-fault' : '' }, say('twoStep.left', { n: left })),
+    el('p', { class: left < 3 ? 'form-fault' : '' }, left ? say('twoStep.left', { n: left }) : say('twoStep.noneLeft')),
     el('div.form-foot', null, renew, button(say('twoStep.off'), { kind: 'danger', on: end })),
   ];
 }
