@@ -282,11 +282,16 @@ class Upgrade(Cached):
         super().setUpClass()
 
     def restart(self, version):
-        shutil.copy(TOP / "Public" / "js" / "app" / "main.js", self.share / "Public" / "js" / "app")
-        if version != "first":
-            with open(self.share / "Public" / "js" / "app" / "main.js", "a") as file:
+        public = self.share / "Public"
+        shutil.copy(TOP / "Public" / "js" / "app" / "main.js", public / "js" / "app")
+        if version == "first":
+            # The bundle is made from its sources alone, so this version is that of the checkout.
+            shutil.rmtree(public / "app")
+            shutil.copytree(TOP / "Public" / "app", public / "app")
+        else:
+            with open(public / "js" / "app" / "main.js", "a") as file:
                 file.write(f"document.documentElement.dataset.version = {json.dumps(version)};\n")
-        subprocess.run([TOP / "Tests" / "tools" / "webapp", self.share / "Public"], check=True)
+            subprocess.run([TOP / "Tests" / "tools" / "webapp", public], check=True)
         self.server.stop()
         type(self).server = self.enterClassContext(Server(
             "clients-Upgrade", *parley(self.folder, *RATES, *self.options, listen=f"127.0.0.1:{self.server.port}")))
