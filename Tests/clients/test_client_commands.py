@@ -29,8 +29,12 @@ class Home:
         self.home = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
 
     def environment(self):
+        return self.environment_of(self.home)
+
+    @staticmethod
+    def environment_of(home):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PARLEY", "XDG"))}
-        return {**environment, "HOME": str(self.home)}
+        return {**environment, "HOME": str(home)}
 
     def parley(self, *arguments, given=None):
         return subprocess.run([PARLEY, *arguments], input=given or "", capture_output=True, text=True, timeout=60,

@@ -3,8 +3,11 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 from restarting import PASSWORD
 from servers import PARLEY
@@ -23,12 +26,16 @@ class Commands(Home, FollowingTest):
         super().setUpClass()
         subprocess.run([PARLEY, "user", "create", "grace", "--password-stdin", "--data", cls.data],
                        input=PASSWORD + "\n", text=True, check=True, capture_output=True)
+        # Each test has a copy of a home directory in which both are signed in.
+        cls.signed_in = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="parley-")))
+        for name, *profile in (("ada",), ("grace", "--profile", str(cls.signed_in / "grace.json"))):
+            subprocess.run([PARLEY, "login", cls.server.url, name, *profile], input=PASSWORD + "\n", text=True, check=True,
+                           capture_output=True, env=Home.environment_of(cls.signed_in), cwd=cls.signed_in)
 
     def setUp(self):
         super().setUp()
+        shutil.copytree(self.signed_in, self.home, dirs_exist_ok=True)
         self.grace = ("--profile", str(self.home / "grace.json"))
-        self.tell("login", self.server.url, "ada", given=PASSWORD + "\n")
-        self.tell("login", self.server.url, "grace", *self.grace, given=PASSWORD + "\n")
 
     def post(self, text):
         return self.tell("post", "Knitting", "-", given=text).strip()
@@ -287,6 +294,9 @@ class Commands(Home, FollowingTest):
         return done.stdout.split("\n")[:-1]
 
     def test_completions_of_bash(self):
+        # A sign-in of its own, which it ends.
+        self.home = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
+        self.tell("login", self.server.url, "ada", given=PASSWORD + "\n")
         self.assertEqual(self.complete("parley", "outb"), ["outbox"])
         self.assertEqual(self.complete("parley", "outbox", "r"), ["retry"])
         self.assertEqual(self.complete("parley", "read", "Knitting", "--be"), ["--before"])
