@@ -1,12 +1,18 @@
-"""Runs all `test_*.py` files of this folder, or the named ones. Prints the slowest classes and `N passed, N failed`."""
+"""Runs all `test_*.py` files of this folder, or the named ones. Prints the slowest classes and `N passed, N failed`.
+
+Classes with `waits = True` mostly wait for timers of the server. A second process runs them at the same time."""
 
 import collections
+import re
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
 
 SLOWEST = 8
+ASIDE = "--aside"
 
 
 class TimedResult(unittest.TextTestResult):
@@ -24,13 +30,59 @@ class TimedResult(unittest.TextTestResult):
         self.ended = now
 
 
-loader = unittest.TestLoader()
-if len(sys.argv) > 1:
-    suite = loader.loadTestsFromNames(sys.argv[1:])
-else:
-    suite = loader.discover(str(Path(__file__).parent))
-result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=TimedResult).run(suite)
-print("slowest: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.seconds.most_common(SLOWEST)))
-failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
-print(f"{max(0, result.testsRun - failed - len(result.skipped))} passed, {failed} failed")
-sys.exit(1 if failed or not result.testsRun else 0)
+def tests_of(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_of(test)
+        else:
+            yield test
+
+
+def run(tests):
+    """Runs tests in their order. Returns the numbers of passed and failed ones."""
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=TimedResult).run(unittest.TestSuite(tests))
+    print("slowest: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.seconds.most_common(SLOWEST)))
+    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    return max(0, result.testsRun - failed - len(result.skipped)), failed
+
+
+class Aside:
+    """A process that runs tests, with its output in a file: a pipe would fill before it is read."""
+
+    def __init__(self, tests):
+        self.count = len(tests)
+        self.said = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([sys.executable, __file__, ASIDE, *(it.id() for it in tests)], stdout=self.said)
+
+    def counts(self):
+        """Prints the output. Returns the numbers of passed and failed tests; all have failed if the process has."""
+        status = self.process.wait()
+        self.said.seek(0)
+        said = self.said.read()
+        print(said, end="")
+        last = re.search(r"^(\d+) passed, (\d+) failed\n$", said[-40:], re.MULTILINE)
+        return (int(last[1]), int(last[2])) if last and status in (0, 1) else (0, self.count)
+
+
+def main(names):
+    is_aside = names[:1] == [ASIDE]
+    loader = unittest.TestLoader()
+    if names:
+        suite = loader.loadTestsFromNames(names[is_aside:])
+    else:
+        suite = loader.discover(str(Path(__file__).parent))
+    tests = list(tests_of(suite))
+    waiting = [] if is_aside else [it for it in tests if getattr(it, "waits", False)]
+    if len(waiting) == len(tests):
+        waiting = []
+    aside = Aside(waiting) if waiting else None
+    passed, failed = run([it for it in tests if it not in waiting])
+    if aside:
+        aside_passed, aside_failed = aside.counts()
+        passed, failed = passed + aside_passed, failed + aside_failed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

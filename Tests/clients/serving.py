@@ -15,6 +15,8 @@ class ServingTest(unittest.TestCase):
     """The tests of the class share `self.server`, started with `arguments`."""
 
     arguments = None
+    # Whether the tests mostly wait for timers of the server.
+    waits = False
 
     @classmethod
     def setUpClass(cls):

@@ -91,6 +91,8 @@ class Receiver:
 
 
 class Alerts(ServingTest):
+    waits = True
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -207,6 +207,8 @@ class ClientCommands(Home, FollowingTest):
 class Offline(Home, RestartingTest):
     """Commands signed in at a server that stops and restarts, with or without a proxy."""
 
+    waits = True
+
     def sign_in(self, url=None):
         return self.tell("login", url or self.url, "ada", given=PASSWORD + "\n")
 
