@@ -1,8 +1,8 @@
 """A mail server for the tests: `mail_server.py PORT FILE MODE [CERTIFICATE KEY]`, with MODE `plain`, `starttls` or `tls`.
 
 Each message is a line of FILE: the envelope, whether it came over TLS, the user, and the message as Python's `email` reads it. With
-TLS it asks for the user `forum@example.org` and the password `right`. Recipients decide: `refused@…` is 550, `later@…` 450 at
-the first attempt, `cut@…` loses the connection after the content at the first attempt."""
+TLS it asks for the user `forum@example.org` and the password `right`, or that of MAIL_PASSWORD. Recipients decide: `refused@…`
+is 550, `later@…` 450 at the first attempt, `cut@…` loses the connection after the content at the first attempt."""
 
 import asyncio
 import email
@@ -15,6 +15,7 @@ import sys
 from aiosmtpd.smtp import SMTP, AuthResult
 
 PORT, FILE, MODE = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+PASSWORD = os.environ.get("MAIL_PASSWORD", "right").encode()
 LOG = os.open(FILE, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
 
 
@@ -54,7 +55,7 @@ class Handler:
 
 
 def authenticate(server, session, envelope, mechanism, data):
-    is_right = (data.login, data.password) == (b"forum@example.org", b"right")
+    is_right = (data.login, data.password) == (b"forum@example.org", PASSWORD)
     return AuthResult(success=is_right, handled=is_right, auth_data=data)
 
 

@@ -18,7 +18,9 @@ HERE = Path(__file__).parent
 
 
 class Mailing(ServingTest):
+    waits = True
     mode = "plain"
+    smtp_password = "right"
 
     def setUp(self):
         super().setUp()
@@ -40,7 +42,7 @@ class Mailing(ServingTest):
             more = [self.certificate, self.key]
         receiver = Server(
             f"mail-{self.id()}", VENV_PYTHON, HERE / "mail_server.py", self.receiving, self.file, self.mode, *more,
-            port=self.receiving)
+            port=self.receiving, env={"MAIL_PASSWORD": self.smtp_password})
         self.addCleanup(receiver.kill)
         return receiver
 
