@@ -125,6 +125,12 @@ import Testing
       let byToken = try await village.request(
         .put, "/me/email", ["address": "grace@example.org"], fields: ["Authorization": "Bearer \(token)"])
       #expect(byToken.status == 403)
+      // A stranger who got the link of a mistyped address and has a stolen token, too.
+      let code = String(repeating: "a", count: 64)
+      let confirmed = try await village.request(
+        .post, "/email-confirmations", ["code": code], fields: ["Authorization": "Bearer \(token)"])
+      #expect(confirmed.status == 403 && confirmed.code == "forbidden")
+      try await village.expect(404, .post, "/email-confirmations", as: "grace", ["code": code])
       clock.add(600_000)
       let late = try await village.expect(403, .put, "/me/email", as: "grace", ["address": "grace@example.org"])
       #expect(late["code"] == "step_up_required")

@@ -58,13 +58,13 @@ extension Community {
     }
   }
 
-  /// Confirms the caller's address with the code of its link. The earlier address gets a notice. The code alone is not enough:
-  /// a mistyped address belongs to a stranger, who could reset the password then.
+  /// Confirms the caller's address with the code of its link. The earlier address gets a notice. Neither the code alone nor a
+  /// token is enough: a mistyped address belongs to a stranger, who could reset the password then.
   public func confirmEmail(_ code: String, by caller: Caller) async throws(Refusal) -> Email {
     let user = try caller.requireUser(.admin)
     guard let secret = Secret(parsing: code) else { throw .notFound }
     return try await store.write { tx throws(Refusal) in
-      _ = try tx.revalidate(caller)
+      _ = try tx.requireSession(of: try tx.revalidate(caller))
       guard let pending = try tx.pendingEmail(withDigest: secret.digest), pending.user == user else { throw .notFound }
       guard let end = pending.expiresAt, end > tx.now else { throw .gone }
       let before = try tx.email(of: user)

@@ -218,15 +218,6 @@ extension Assertion {
 }
 
 extension ReadTransaction {
-  /// The caller's session. Throws for a token, and for the operator.
-  fileprivate func requireSession(of caller: Caller) throws(Refusal) -> ID<Session> {
-    let user = try caller.requireUser()
-    guard let session = caller.session, try self.session(session, of: user, current: nil)?.kind == .session else {
-      throw .forbidden
-    }
-    return session
-  }
-
   /// The caller's session, proved within ten minutes. The password stays the other way to sign in, so there is one.
   fileprivate func requireMayHavePasskey(_ caller: Caller) throws(Refusal) -> ID<Session> {
     try requireProof(of: caller, forbidsTokens: true)

@@ -65,4 +65,13 @@ extension ReadTransaction {
     guard try !isProved(caller) else { return }
     throw try stepUpRequired(of: user)
   }
+
+  /// The caller's session. Throws for a token, and for the operator.
+  func requireSession(of caller: Caller) throws(Refusal) -> ID<Session> {
+    let user = try caller.requireUser()
+    guard let session = caller.session, try self.session(session, of: user, current: nil)?.kind == .session else {
+      throw .forbidden
+    }
+    return session
+  }
 }
