@@ -67,6 +67,7 @@ extension Community {
     let user = try caller.requireUser(.admin)
     let draft = try draft.checked(bounds)
     guard let session = caller.session else { throw .forbidden }
+    try await store.readInBackground(.credentials) { tx throws(Refusal) in _ = try tx.requireMayHavePasskey(caller) }
     let made: NewCredential
     do throws(PasskeyFault) { made = try NewCredential(draft.credential, at: party) } catch { throw .passkey(error) }
     let names = [draft.name, origin.program, party.id]
