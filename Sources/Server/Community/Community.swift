@@ -30,6 +30,9 @@ public final class Community: Sendable {
     passwords = Passwords(cost: passwordCost ?? Passwords.productionCost)
   }
 
+  /// The number of passwords that were hashed since the start.
+  public var passwordHashCount: Int { passwords.hashCount }
+
   public var bounds: Bounds { currentBounds.withLock { $0 } }
 
   /// Replaces the bounds while the site runs.

@@ -8,7 +8,7 @@ import Web
 
 /// The text of `/metrics`, in the format of Prometheus. No label names a user, a conversation or an address.
 final class Metrics: Sendable {
-  private let store: Store
+  private let community: Community
   private let push: OutgoingPush?
   private let certificates: Certificates?
   private let hook: BackupHook
@@ -17,8 +17,8 @@ final class Metrics: Sendable {
   /// Set after its start: the server's routes need the metrics.
   private let server = Mutex<Server?>(nil)
 
-  init(_ store: Store, push: OutgoingPush?, certificates: Certificates?, hook: BackupHook) {
-    self.store = store
+  init(_ community: Community, push: OutgoingPush?, certificates: Certificates?, hook: BackupHook) {
+    self.community = community
     self.push = push
     self.certificates = certificates
     self.hook = hook
@@ -45,7 +45,10 @@ final class Metrics: Sendable {
     if let server = server.withLock({ $0 }) {
       add(await server.counts(), server.memory.used, server.memory.limit, to: &text)
     }
-    await addStore(to: &text)
+    await add(community.store, to: &text)
+    text.add(
+      "parley_password_hashes_total", .counter, "Passwords that were hashed (scrypt), right or wrong.",
+      Double(community.passwordHashCount))
     if let push { await add(push.deliverer.droppedCount, to: &text) }
     if let expiry = certificates?.expiry {
       text.add("parley_certificate_expiry_timestamp_seconds", .gauge, "End of the TLS certificate.", Double(expiry))
@@ -88,7 +91,7 @@ final class Metrics: Sendable {
     text.add("parley_buffer_limit_bytes", .gauge, "The limit of these buffers, --limit-memory.", Double(limit))
   }
 
-  private func addStore(to text: inout MetricsText) async {
+  private func add(_ store: Store, to text: inout MetricsText) async {
     let writes = store.writeCounts
     text.add("parley_commits_total", .counter, "Commits of the database.", Double(writes.commits))
     text.add("parley_writes_total", .counter, "Writes; one commit carries several.", Double(writes.writes))
