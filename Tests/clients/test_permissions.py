@@ -23,6 +23,7 @@ from test_oauth import Form
 HERE = Path(__file__).parent
 PASSWORD = "wool and needles"
 ORIGIN = "https://hall.example"
+FOREIGN_ORIGIN = "https://evil.example"
 URI = "https://ferry.example/callback"
 SCOPES = ["profile", "read", "write", "admin"]
 UNLIMITED = [
@@ -60,6 +61,7 @@ CREDENTIALS = [
     Credential("admin", "alma", "admin"),
     Credential("owner", "ada", "owner"),
     Credential("owner without a new proof", "olga", "owner", proved=False),
+    Credential("page of another site with an owner's cookie", "ora", "owner", kind="cookie elsewhere"),
     Credential("token of a bot", "dice", "bot", "write", "token"),
     *(Credential(f"token {scope}", "otto", "owner", scope, "token") for scope in SCOPES[1:]),
     Credential("token write of a forum", "otto", "owner", "write", "token", limited=True),
@@ -96,6 +98,10 @@ class Line:
             return self.passes
         if who.kind == "ended":
             return ["session_ended"]
+        # Whatever the operation: a browser sends the cookie with requests of any page (CSRF).
+        if who.kind == "cookie elsewhere":
+            is_change = self.method != "GET" or self.operation == "GET /realtime"
+            return ["forbidden"] if is_change else [self.refusals["others"]] if self.users == "none" else self.passes
         if who.scope == "profile" and "profile" in self.refusals:
             return [self.refusals["profile"]]
         # Apps with the name and picture of the user alone read what visitors read.
@@ -145,7 +151,7 @@ class Client:
         if token:
             fields["Authorization"] = f"Bearer {token}"
         if cookie:
-            fields |= {"Cookie": cookie, "Origin": ORIGIN}
+            fields = {"Cookie": cookie, "Origin": ORIGIN} | fields
         if isinstance(body, (dict, list)):
             body, fields["Content-Type"] = json.dumps(body), "application/json"
         for last in (False, True):
@@ -233,7 +239,7 @@ class Permissions(ServingTest):
             elif who.kind == "app":
                 cookies[who.user] = cookies.get(who.user) or cls.sign_in(who.user, cookie=True)
                 who.token = cls.connect_app(who, cookies)
-            elif who.kind == "ended cookie":
+            elif who.kind in ("ended cookie", "cookie elsewhere"):
                 who.cookie = cls.sign_in(who.user, cookie=True)
             elif who.name == "token of a banned user":
                 who.token = cls.ask("POST", "/me/tokens", created | {"scope": "write"}, who.user)["token"]
@@ -309,7 +315,7 @@ class Permissions(ServingTest):
             things.email()
         path = re.sub(r"\{\w+=(\w+)\}", lambda found: things.get(found[1]), line.path)
         path = re.sub(r"\$(\w+)", lambda found: things.get(found[1]), path)
-        body, fields = None, {}
+        body, fields = None, {"Origin": FOREIGN_ORIGIN} if who.kind == "cookie elsewhere" else {}
         if line.body.startswith("@"):
             body = things.picture_bytes if "picture" in line.body else line.body[1:].encode()
             fields["Content_Type"] = "application/octet-stream"
@@ -338,7 +344,7 @@ class Things:
         self.room_stream = f"conversation:{self.room}"
         dice = self.ask("POST", "/bots", {"name": "dice", "scope": "write", "forums": [self.forum]})
         self.dice, self.dice_token = dice["user"]["id"], dice["token"]
-        for user in ("gus", "linus", "silas", "mira", "alma", "olga", "otto", "odo", "grace", "zoe", "yan", "max", "bea", "amy"):
+        for user in ("gus", "linus", "silas", "mira", "alma", "olga", "ora", "otto", "odo", "grace", "zoe", "yan", "max", "bea", "amy"):
             self.ask("PUT", f"/forums/{self.forum}/members/@{user}", {"role": "member"})
         self.grace, self.zoe, self.yan, self.max, self.bea, self.amy = (
             self.ask("GET", f"/users/@{name}")["id"] for name in ("grace", "zoe", "yan", "max", "bea", "amy"))
@@ -471,7 +477,7 @@ class Things:
 
     def own_token(self):
         """The credential, if it is one that may write: a token of a forum knows its own files alone."""
-        may_write = self.who.role and self.who.scope in SCOPES[2:]
+        may_write = self.who.token and self.who.role and self.who.scope in SCOPES[2:]
         return self.who.token if may_write else self.test.tokens[self.user]
 
     def own_file(self):
