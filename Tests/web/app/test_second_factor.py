@@ -12,10 +12,13 @@ from test_flows import Village
 
 
 class SecondFactor(Village):
+    def change_database(self, statement):
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute(statement)
+
     def age_proofs(self):
         """Moves the begin of all sessions back by an hour."""
-        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
-            database.execute("update session set proved_at = proved_at - 3600000")
+        self.change_database("update session set proved_at = proved_at - 3600000")
 
     def code(self):
         """A code that was not used before."""
@@ -95,6 +98,9 @@ class SecondFactor(Village):
         expect(other.get_by_text("9 recovery codes left.")).to_be_visible()
         self.photograph(other, "two-step-on")
         self.assert_accessible(other, "two-step on")
+        self.change_database("update recovery_code set used_at = 1")
+        self.open(other, "/you/twostep")
+        expect(other.get_by_text("No recovery codes are left. Make new ones, so that you can sign in without your phone.")).to_be_visible()
 
         # Staff helps.
         owner = self.signed_in("ada")
