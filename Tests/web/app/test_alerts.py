@@ -19,7 +19,7 @@ class StaffAlerts(Village):
     def test_the_owner_reads_that_the_server_was_not_stopped_cleanly(self):
         page, member = self.signed_in("ada"), self.signed_in("lin")
         self.kill()
-        row = page.locator(".inbox-item").filter(has_text="The server was not stopped cleanly.")
+        row = page.locator(".inbox-item").filter(has_text="The server didn't shut down cleanly.")
         expect(row).to_be_visible()
         self.photograph(page, "inbox-alert")
         self.assert_accessible(page, "alert")

@@ -17,7 +17,7 @@ class Backups(Village):
         self.go(page, "/admin")
         page.get_by_role("navigation", name="Manage").get_by_role("link", name="Backups").click()
         main = page.get_by_role("main")
-        expect(main.get_by_text("No backup yet.")).to_be_visible()
+        expect(main.get_by_text("No backup yet")).to_be_visible()
         create = main.get_by_role("button", name="Create backup")
         create.click()
         # The row follows the backup without a reload.
@@ -47,7 +47,7 @@ class Backups(Village):
         expect(main.get_by_text("Verified")).to_be_visible()
         main.get_by_role("button", name="Delete").click()
         sheet.get_by_role("button", name="Delete").click()
-        expect(main.get_by_text("No backup yet.")).to_be_visible()
+        expect(main.get_by_text("No backup yet")).to_be_visible()
         self.assertEqual(self.call("GET", "/backups", token=self.tokens["ada"])["data"], [])
 
     def test_the_last_restore_test_and_the_last_copy_are_shown(self):

@@ -142,7 +142,7 @@ class Addresses(Mail):
         expect(waiting).to_contain_text("Waiting for confirmation.")
         confirm.click()
         expect(visitor.get_by_role("heading", name="Address confirmed")).to_be_focused()
-        expect(visitor.get_by_text("You get mail at grace@example.org")).to_be_visible()
+        expect(visitor.get_by_text("Email to you goes to grace@example.org")).to_be_visible()
         self.look(visitor, "email-confirmed-phone")
         visitor.get_by_role("link", name="Notification settings").click()
         expect(visitor.get_by_role("heading", name="Notifications")).to_be_visible()
@@ -221,7 +221,7 @@ class Notifications(Mail):
         expect(mail.get_by_role("link", name="Add an email address")).to_have_attribute("href", "/you/email")
         self.look(page, "mail-kinds-none-phone")
         self.confirm_email("lin", "lin@example.org")
-        expect(mail).to_contain_text("to lin@example.org. A pause and a snooze stop mail, too. Quiet hours don't.")
+        expect(mail).to_contain_text("to lin@example.org. Pausing or snoozing also stops email. Quiet hours don't.")
         expect(page.get_by_text("Security notices, such as a sign-in from a new device, are always sent.")).to_be_visible()
         expect(mail.get_by_role("switch")).to_have_count(5)
         self.look(page, "mail-kinds-phone")
@@ -282,7 +282,7 @@ class Passwords(Mail):
                 sentences = []
                 for login in ("nina", "grace", "@Lin", "nina@example.org"):
                     self.ask(page, login)
-                    heading = page.get_by_role("heading", name="Check your mail")
+                    heading = page.get_by_role("heading", name="Check your email")
                     expect(heading).to_be_focused()
                     sentences.append(page.get_by_role("main").inner_text())
                     self.look(page, f"forgot-sent-{size}")
@@ -321,18 +321,18 @@ class TestMail(Mail):
         for size in ("phone", "desktop"):
             with self.subTest(size=size):
                 page = self.at("ada", "/admin/settings", size)
-                part = page.get_by_role("region", name="Outgoing mail")
-                field = part.get_by_label("Address for the test mail")
-                send = part.get_by_role("button", name="Send a test mail")
+                part = page.get_by_role("region", name="Outgoing email")
+                field = part.get_by_label("Address for the test email")
+                send = part.get_by_role("button", name="Send a test email")
                 expect(field).to_have_value("ada@example.org")
                 send.click()
-                expect(part.get_by_text("The mail server took the mail. It arrives at ada@example.org in a moment.")).to_be_visible()
-                self.mail_to("ada@example.org", "Test mail from The Allotment")
+                expect(part.get_by_text("The mail server accepted the email. It should arrive at ada@example.org soon.")).to_be_visible()
+                self.mail_to("ada@example.org", "Test email from The Allotment")
                 send.scroll_into_view_if_needed()
                 self.look(page, f"mail-test-{size}")
                 field.fill("refused@example.org")
                 field.press("Enter")
-                expect(part.get_by_text("The mail server refused the mail to refused@example.org.")).to_be_visible()
+                expect(part.get_by_text("The mail server refused the email to refused@example.org.")).to_be_visible()
                 expect(part.get_by_role("code")).to_contain_text("550 5.1.1 there is no such user")
                 send.scroll_into_view_if_needed()
                 self.look(page, f"mail-test-refused-{size}")
@@ -340,7 +340,7 @@ class TestMail(Mail):
                 send.click()
                 expect(field).to_have_accessible_description(re.compile("Enter an email address"))
                 expect(part.get_by_role("code")).to_have_count(0)
-        self.assertEqual(self.at("grace", "/admin/settings").get_by_role("region", name="Outgoing mail").count(), 0)
+        self.assertEqual(self.at("grace", "/admin/settings").get_by_role("region", name="Outgoing email").count(), 0)
 
 
 class WithoutMail(Village):

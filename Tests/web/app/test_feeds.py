@@ -268,7 +268,7 @@ class Reading(Feeds):
         self.photograph(page, "feed-user")
         self.assert_accessible(page, "the posts of a user")
         page.get_by_role("button", name="Follow", exact=True).click()
-        expect(page.get_by_text("You follow Lin.")).to_be_visible()
+        expect(page.get_by_text("You're following Lin.")).to_be_visible()
         expect(page.get_by_role("button", name="Unfollow")).to_be_visible()
         page.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("button", name="Follow", exact=True)).to_be_visible()

@@ -120,7 +120,7 @@ class Raid(Raiders):
         self.call("POST", "/reports", {"user": "@trudy", "reason": "Again"}, self.tokens["grace"])
         self.go(page, "/admin")
         self.go(page, "/admin/reports")
-        expect(card).to_contain_text("Before: Warned")
+        expect(card).to_contain_text("History: Warned")
 
     def test_long_cards_are_cut_until_they_are_opened(self):
         wendy = self.raider("wendy")

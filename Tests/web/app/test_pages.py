@@ -286,7 +286,7 @@ class Budget(Visits):
     REQUESTS = 16
     ROOM_REQUESTS = 20
     TOTAL = 90 * KB
-    CSS = 12 * KB
+    CSS = 12.5 * KB
     TEXTS = 8 * KB
     DATA = 11 * KB
     CODE = 63 * KB

@@ -67,7 +67,7 @@ class Passkeys(Village):
     def test_a_member_adds_renames_and_deletes_a_passkey(self):
         page = self.enter("lin", "phone")
         main = page.get_by_role("main")
-        expect(main.get_by_text("No passkeys yet.")).to_be_visible()
+        expect(main.get_by_text("No passkeys yet")).to_be_visible()
         self.photograph(page, "passkeys-none-390")
         session, key = self.authenticator(page)
         self.add(page)
@@ -100,7 +100,7 @@ class Passkeys(Village):
         self.photograph(page, "passkey-proof-390")
         self.assert_accessible(page, "proof by a passkey")
         proof.get_by_role("button", name="Use a passkey").click()
-        expect(main.get_by_text("No passkeys yet.")).to_be_visible()
+        expect(main.get_by_text("No passkeys yet")).to_be_visible()
         self.go(page, "/")
         for words in ("Passkey added.", "Passkey deleted."):
             expect(page.get_by_text(words).first).to_be_visible()

@@ -19,6 +19,7 @@ export async function destroy(site, subject) {
     say(`destroy.title${kind}`),
     Object.assign(el('div', null, el('p.second.dialog-lead', null, say(`destroy.lead${kind}`)), reason), { input: reason.input }),
     say('destroy.verb'),
+    'danger',
   );
   if (!chosen) return false;
   const { purged, copies } = await site.call('POST', '/destructions', { body: { ...subject, reason: chosen } });

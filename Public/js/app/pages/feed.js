@@ -69,7 +69,7 @@ class FeedPage {
       seen: (id) => this.#counts.ask(id),
     });
     this.field = scope === 'following' && site.me.role !== 'guest' ? this.#fieldOf() : null;
-    this.bar = pageBar(say('navigation.feed'), { state: site.state, actions: this.#menuButton() });
+    this.bar = pageBar(say('navigation.feed'), { back: () => shell.router.back('/messages'), state: site.state, actions: this.#menuButton() });
     this.tabs = tabs(say('navigation.feed'), [
       ['/feed', say('feed.following'), scope === 'following'],
       [EVERYONE, say('feed.everyone'), scope === 'everyone'],
@@ -144,7 +144,7 @@ class FeedPage {
       key: 'feed',
       placeholder: say('feed.write'),
       verb: say('feed.post'),
-      rows: 2,
+      rows: 1,
       acts: () => this.acts,
       lastOwn: () => this.timeline.posts.find((it) => it.author_id === site.me.id && !it.state),
       send: async (draft) => {

@@ -3,6 +3,7 @@
 import { el } from '../core/dom.js';
 import { say } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
 
 /** The fault of an address without a page. */
 export const notFound = () => Object.assign(new Error('No such page'), { code: 'not_found' });
@@ -16,16 +17,19 @@ export function gonePage(site) {
   const back = encodeURIComponent(location.pathname + location.search + location.hash);
   return {
     title: say('fault.title'),
-    node: el(
-      'div.page-body',
-      null,
-      empty(say('fault.gone'), {
-        picture: 'search',
-        actions: [
-          !site.me && el('a.button.button-primary', { href: `/sign-in?back=${back}` }, say('act.signIn')),
-          el('a.button.button-plain', { href: '/' }, say('fault.home')),
-        ].filter(Boolean),
-      }),
-    ),
+    node: [
+      pageBar(say('fault.title'), { state: site.state }),
+      el(
+        'div.page-body',
+        null,
+        empty(say('fault.gone'), {
+          picture: 'search',
+          actions: [
+            !site.me && el('a.button.button-primary', { href: `/sign-in?back=${back}` }, say('act.signIn')),
+            el('a.button.button-plain', { href: '/' }, say('fault.home')),
+          ].filter(Boolean),
+        }),
+      ),
+    ],
   };
 }

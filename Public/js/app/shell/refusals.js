@@ -10,6 +10,7 @@ import { toast } from '../parts/overlays/toast.js';
 export function showRefusal(site, { operation, problem }) {
   if (operation.kind === 'send' && problem.code !== 'held_for_review') return;
   const text = operation.kind === 'edit' && operation.body.text;
-  toast(sayProblem(problem), text ? { stays: true, action: say('act.copy'), act: () => navigator.clipboard.writeText(text) } : {});
+  // A refused read position is nothing that the user has done.
+  if (operation.kind !== 'read') toast(sayProblem(problem), text ? { stays: true, action: say('act.copy'), act: () => navigator.clipboard.writeText(text) } : {});
   site.parley?.cancel(operation.id);
 }

@@ -20,12 +20,16 @@ import { StatusLines } from './statuslines.js';
 
 /** A skeleton is shown after this time without a page, in milliseconds. */
 const SKELETON_DELAY = 300;
+/** The folded sidebar opens after a mouse has been on it for this time, in milliseconds. */
+const PEEK_DELAY = 300;
 /** The frame is drawn again after this many times the time that the last drawing took, but at most `MAX_REST` later. */
 const RESTS = 4;
 const MAX_REST = 200;
 /** Maximum length of the text in a system notification. */
 const MAX_NOTIFICATION = 140;
 export class Shell {
+  #peeking;
+
   constructor(site) {
     this.site = site;
     this.router = new Router((address, restore) => this.show(address, restore));
@@ -38,7 +42,7 @@ export class Shell {
     this.restsUntil = 0;
     this.page = null;
     site.prove = async (problem) => (await import('../account/security/proof.js')).prove(site, problem);
-    this.node = el('div.shell', { on: { dragstart: (event) => beginDrag(this, event) } });
+    this.node = el('div.shell', { on: { dragstart: (event) => beginDrag(this, event), pointerover: (event) => this.#peek(event) } });
     site.addEventListener('event', ({ detail }) => detail.event === 'message.created' && this.notify(detail.data).catch(() => {}));
     site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
@@ -69,6 +73,15 @@ export class Shell {
     this.entered();
     keepTimes();
     this.router.start();
+  }
+
+  /** Opens the folded sidebar for a mouse that stays on it. */
+  #peek({ target, pointerType }) {
+    const isOver = pointerType === 'mouse' && target.closest('.sidebar');
+    if (isOver) return void (this.#peeking ??= setTimeout(() => this.node.classList.add('is-peeking'), PEEK_DELAY));
+    clearTimeout(this.#peeking);
+    this.#peeking = undefined;
+    this.node.classList.remove('is-peeking');
   }
 
   /** Shows the signed-in frame: theme and navigation. */

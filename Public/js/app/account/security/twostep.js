@@ -123,7 +123,8 @@ function isOn(shell, column, { enabled_at: since, recovery_codes_left: left }) {
     }
   };
   return [
-    el('p', null, say('twoStep.isOn'), ' ', time(since, moment)),
+    el('p', null, say('twoStep.isOn')),
+    el('p.second', null, say('twoStep.since'), ' ', time(since, moment)),
     el('p', { class: left < 3 ? 'form-fault' : '' }, left ? say('twoStep.left', { n: left }) : say('twoStep.noneLeft')),
     el('div.form-foot', null, renew, button(say('twoStep.off'), { kind: 'danger', on: end })),
   ];

@@ -19,7 +19,7 @@ export async function leaveSite(shell) {
     { on: (value) => (meaning.textContent = say(`leaveSite.${value}Sentence`)) },
   );
   const controls = Object.assign(el('div', null, way, el('div.field', null, meaning), password), { input: way.input });
-  const how = await ask(say('leaveSite.title', { name: site.server.name }), controls, say('leaveSite.verb'));
+  const how = await ask(say('leaveSite.title', { name: site.server.name }), controls, say('leaveSite.verb'), 'danger');
   if (!how) return;
   const { unsent } = site.parley;
   if (unsent && !(await confirm(say('leaveSite.title', { name: site.server.name }), say('signOut.waiting', { n: unsent }), say('leaveSite.verb')))) return;

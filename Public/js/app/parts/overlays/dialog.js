@@ -50,8 +50,8 @@ export function confirm(title, sentence, verb, { kind = 'danger' } = {}) {
   });
 }
 
-/** One line of text, asked for. Resolves to it, or null. */
-export function ask(title, control, verb) {
+/** One line of text, asked for. Resolves to it, or null. @param {string} [kind] of the button: `danger` for what can't be undone */
+export function ask(title, control, verb, kind = 'primary') {
   return new Promise((resolve) => {
     const form = el(
       'form',
@@ -66,7 +66,7 @@ export function ask(title, control, verb) {
       },
       control,
     );
-    const submit = button(verb, { kind: 'primary', type: 'submit' });
+    const submit = button(verb, { kind, type: 'submit' });
     submit.setAttribute('form', 'ask-form');
     const node = dialog(title, form, {
       actions: [button(say('act.cancel'), { on: () => node.close() }), submit],
