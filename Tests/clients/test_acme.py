@@ -103,6 +103,8 @@ def public_urls(port=443):
 class Certificates(ServingTest):
     """A certificate of 24 seconds is renewed after 16. Nine nonces of ten are refused."""
 
+    waits = True
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -177,6 +179,8 @@ class Certificates(ServingTest):
 
 
 class Failures(ServingTest):
+    waits = True
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

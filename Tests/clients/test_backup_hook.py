@@ -19,6 +19,8 @@ from serving import ServingTest, call, parley
 
 
 class BackupHook(ServingTest):
+    waits = True
+
     def setUp(self):
         self.site = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
         self.elsewhere = self.site / "elsewhere"
