@@ -3,12 +3,15 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import tempfile
 import time
 import unittest
+from contextlib import closing
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from restarting import ENDLESS
 from servers import PARLEY, VENV_PYTHON, Server, free_port
@@ -85,6 +88,14 @@ class Mailing(ServingTest):
     def code(self, mail, path):
         return re.search(rf"https://wool\.example/{path}/([0-9a-f]+)", mail["parts"]["text/plain"]).group(1)
 
+    def change_database(self, statement, *values):
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute(statement, values)
+
+    def value(self, statement):
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database:
+            return database.execute(statement).fetchone()[0]
+
     def send_test(self, address="ops@example.org"):
         return self.ask("ada", "POST", "/settings/mail-test", {"address": address})
 
@@ -153,6 +164,37 @@ class Plain(Mailing):
         mails = self.received(1)
         self.assertEqual([it["to"] for it in mails], [["lin@example.org"]])
         self.assertEqual(self.ask("lin", "POST", "/email-confirmations", {"code": self.code(mails[0], "email")})["address"], "lin@example.org")
+
+    def test_a_weekly_digest_is_sent_once_also_after_a_crash(self):
+        self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
+        code = self.code(self.received(1)[0], "email")
+        self.ask("lin", "POST", "/email-confirmations", {"code": code})
+        room = self.ask("ada", "POST", "/forums", {"title": "Garden", "visibility": "members"})["room_id"]
+        self.ask("ada", "POST", f"/conversations/{room}/messages", {"text": "Wolle & Nadeln 🧶 < Garn @lin"})
+        # The digest is planned. Its time comes, and the user was not there for two days.
+        deadline = time.monotonic() + 60
+        while self.value("select digest_due_at from email") == 0:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.daemon.kill()
+        self.change_database("update account set last_seen_at = last_seen_at - 172800000")
+        self.change_database("update email set digest_due_at = ?", int(time.time() * 1000))
+        self.daemon = self.serve()
+        mail = self.received(2)[1]
+        headers = dict(map(tuple, mail["headers"]))
+        self.assertEqual((mail["to"], mail["defects"], headers["Subject"]), (["lin@example.org"], [], "Your week on Parley"))
+        self.assertEqual(headers["List-Id"], "<weekly-digest.wool.example>")
+        self.assertEqual(headers["List-Unsubscribe-Post"], "List-Unsubscribe=One-Click")
+        self.assertIn("> ada: Wolle & Nadeln 🧶 < Garn", mail["parts"]["text/plain"])
+        self.assertIn("ada: Wolle &amp; Nadeln 🧶 &lt; Garn", mail["parts"]["text/html"])
+        self.daemon.kill()
+        self.daemon = self.serve()
+        self.send_test()
+        self.assertEqual(len(self.received(3)), 3)
+        path = re.search(r"https://wool\.example(/unsubscribe/\S+?)>", headers["List-Unsubscribe"]).group(1)
+        urlopen(Request(self.daemon.url + path, data=b"List-Unsubscribe=One-Click", method="POST")).close()
+        self.assertFalse(self.ask("lin", "GET", "/me/notifications")["weekly_digest"])
+        self.assertTrue(self.ask("lin", "GET", "/me/notifications")["mail"]["mention"])
 
     def test_staff_alone_sends_a_test(self):
         with self.assertRaises(HTTPError) as refused:

@@ -49,7 +49,8 @@ import Testing
         (["snoozed_until": "2020-01-01T00:00:00Z"], "snoozed_until", "invalid"),
         (["snoozed_until": "2999-01-01T00:00:00Z"], "snoozed_until", "invalid"),
         (["push": ["sign_in": false]], "push.sign_in", "unknown_field"),
-        (["push_shows": "all"], "push_shows", "invalid"),
+        (["push_shows": "all"], "push_shows", "invalid"), (["time_zone": "Mars/Olympus"], "time_zone", "unknown"),
+        (["weekly_digest": "yes"], "weekly_digest", "wrong_type"),
         (["loud": true], "loud", "unknown_field"),
       ]
       for (body, field, code) in cases {

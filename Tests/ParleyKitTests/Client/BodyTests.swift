@@ -378,10 +378,11 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(
       .updateNotificationSettings([
         .set(\.isPaused, true), .set(\.snoozedUntil, 1), .set(\.quietHours, quiet), .set(\.push, NotificationKinds()),
-        .set(\.mail, NotificationKinds()),
+        .set(\.mail, NotificationKinds()), .set(\.hasWeeklyDigest, false), .set(\.timeZone, "UTC"),
         .set(\.pushShows, .sender),
       ]))
-    try sent.take(.updateNotificationSettings([.set(\.snoozedUntil, nil), .set(\.quietHours, nil)]))
+    try sent.take(
+      .updateNotificationSettings([.set(\.snoozedUntil, nil), .set(\.quietHours, nil), .set(\.timeZone, nil)]))
     try sent.take(
       .createBotToken(
         of: .name("dice"), name: "dice", scope: .write, limits: TokenLimits(forums: [ID(7)], rate: 60),

@@ -141,6 +141,8 @@ import Testing
         update notification_settings set mail = '' where user_id = 11;
         insert into notification_settings (user_id, paused, push, push_shows, mail)
         values (15, 1, 'reply', 'sender', 'mention');
+        update notification_settings set weekly_digest = 0 where user_id = 10;
+        update email set digest_due_at = 7, digested_at = 6 where user_id = 11;
         """)
     #expect(undone == "4 changed email addresses (kept).")
     let emails = try Self.rows(
@@ -152,8 +154,8 @@ import Testing
         "14 fourteen@example.org - - 3 5",
       ])
     let settings = try Self.rows(
-      "select user_id, paused, push, mail from notification_settings order by user_id", in: site)
-    #expect(settings == ["10 0  mention reply", "11 0  ", "15 1 reply mention"])
+      "select user_id, paused, push, mail, weekly_digest from notification_settings order by user_id", in: site)
+    #expect(settings == ["10 0  mention reply 0", "11 0   1", "15 1 reply mention 1"])
     #expect(try Self.rows("select id from mail_delivery", in: site) == [])
     #expect(try Self.rows("select login from password_reset", in: site) == [])
     #expect(try Self.rows("select last_notification from mail_state", in: site) == ["901"])

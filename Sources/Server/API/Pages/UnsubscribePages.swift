@@ -10,10 +10,11 @@ extension PageContext {
   static let maxUnsubscribeBody = 1_024
 
   func unsubscribePage() throws -> VisitorPage {
-    let code = try unsubscribeCode()
-    return VisitorPage([words[.unsubscribeTitle]]) { html in
-      html.tag("h1", [:], html.words[.unsubscribeTitle])
-      html.tag("p", [:], html.words[.unsubscribeLead])
+    let (code, list) = try unsubscribeCode()
+    let (title, lead) = (words[list.unsubscribeTitle], words[list.unsubscribeLead])
+    return VisitorPage([title]) { html in
+      html.tag("h1", [:], title)
+      html.tag("p", [:], lead)
       html.tag("form", ["method": "post", "action": "/unsubscribe/\(code)"]) { html in
         html.tag("p") { html in
           html.tag("button", ["class": "button is-primary", "type": "submit"], html.words[.unsubscribeVerb])
@@ -23,18 +24,41 @@ extension PageContext {
   }
 
   func unsubscribe() async throws -> VisitorPage {
-    let code = try unsubscribeCode()
+    let (code, list) = try unsubscribeCode()
     guard let mail = api.mail else { throw Refusal.notFound }
     try await api.community.unsubscribeFromMail(code, over: mail)
-    return VisitorPage([words[.unsubscribeTitle]]) { html in
-      html.tag("h1", [:], html.words[.unsubscribeTitle])
-      html.tag("p", [:], html.words[.unsubscribed])
+    let (title, done) = (words[list.unsubscribeTitle], words[list.unsubscribed])
+    return VisitorPage([title]) { html in
+      html.tag("h1", [:], title)
+      html.tag("p", [:], done)
     }
   }
 
-  private func unsubscribeCode() throws -> String {
+  private func unsubscribeCode() throws -> (code: String, list: MailList) {
     guard let mail = api.mail, let code = request.parameters["code"] else { throw Refusal.notFound }
-    try mail.checkUnsubscribeCode(code)
-    return code
+    return (code, try mail.list(ofUnsubscribeCode: code))
+  }
+}
+
+extension MailList {
+  fileprivate var unsubscribeTitle: PageText.Key {
+    switch self {
+    case .notifications: .unsubscribeTitle
+    case .weeklyDigest: .unsubscribeDigestTitle
+    }
+  }
+
+  fileprivate var unsubscribeLead: PageText.Key {
+    switch self {
+    case .notifications: .unsubscribeLead
+    case .weeklyDigest: .unsubscribeDigestLead
+    }
+  }
+
+  fileprivate var unsubscribed: PageText.Key {
+    switch self {
+    case .notifications: .unsubscribed
+    case .weeklyDigest: .unsubscribedDigest
+    }
   }
 }

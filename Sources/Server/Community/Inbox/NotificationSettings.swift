@@ -14,6 +14,7 @@ extension Community {
       let after = change.applied(to: before)
       guard after != before else { return before }
       try tx.store(after, of: user)
+      if after.digestZone != before.digestZone { try tx.setDigestTime(nil, of: user) }
       try tx.logPrivateChange(of: user, by: user)
       return after
     }
@@ -34,6 +35,11 @@ extension Patch<NotificationSettings> {
       guard let until = self[\.snoozedUntil] ?? nil else { return }
       guard until > now, until - now <= NotificationSettings.maxSnooze else {
         throw .invalid("snoozed_until", .invalid)
+      }
+    }
+    if let zone = self[\.timeZone] ?? nil {
+      check { () throws(Refusal) in
+        guard zones.rules(of: zone) != nil else { throw .invalid("time_zone", .unknown) }
       }
     }
     if let hours = self[\.quietHours] ?? nil {

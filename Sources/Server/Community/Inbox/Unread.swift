@@ -7,28 +7,9 @@ extension Community {
   /// Unread messages in the caller's forums and conversations, unread mentions and replies anywhere, and new topics, in
   /// order of priority.
   public func getUnread(_ page: PageRequest, for caller: Caller) async throws(Refusal) -> UnreadOverview {
-    let user = try caller.requireUser()
+    _ = try caller.requireUser()
     return try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
-      let later = try tx.later(of: user)
-      let omitted = Set(later.map(\.conversation))
-      let notifications = try tx.unreadNotifications(of: user, except: omitted, caller)
-      let scopes = try tx.unreadConversationScopes(of: user).filter { !omitted.contains($0.conversation) }
-      let all = try tx.unread(scopes, notifications, of: user, except: omitted, caller)
-      let newest = [notifications.newest?.number ?? 0] + all.map(\.latest) + scopes.map(\.unreadUpTo)
-      // The whole list is counted for each page: the order depends on the counts.
-      var found = try ListPage(page, by: { (entry: UnreadEntry) in ListKey(entry.item.urgency) }) { slice in
-        let inOrder = slice.isBackward ? all.reversed() : all
-        let rest = inOrder.drop { entry in
-          guard let key = slice.key?.numbers else { return false }
-          return slice.isBackward
-            ? !key.lexicographicallyPrecedes(entry.item.urgency) : !entry.item.urgency.lexicographicallyPrecedes(key)
-        }
-        return Array(rest.prefix(slice.limit))
-      }
-      try tx.complete(&found.items, notifications, by: caller, bounds)
-      return UnreadOverview(
-        page: try found.map { entries in entries.map(\.item) }, notifications: notifications.others,
-        unread: notifications.counts, later: later, upTo: newest.max().flatMap { $0 > 0 ? $0 : nil })
+      try tx.unreadOverview(page, for: caller, bounds)
     }
   }
 
@@ -84,6 +65,33 @@ private struct UnreadEntry {
 }
 
 extension ReadTransaction {
+  /// A page of the caller's overview.
+  func unreadOverview(
+    _ page: PageRequest, for caller: Caller, _ bounds: Bounds
+  ) throws(Refusal) -> UnreadOverview {
+    let user = try caller.requireUser()
+    let later = try later(of: user)
+    let omitted = Set(later.map(\.conversation))
+    let notifications = try unreadNotifications(of: user, except: omitted, caller)
+    let scopes = try unreadConversationScopes(of: user).filter { !omitted.contains($0.conversation) }
+    let all = try unread(scopes, notifications, of: user, except: omitted, caller)
+    let newest = [notifications.newest?.number ?? 0] + all.map(\.latest) + scopes.map(\.unreadUpTo)
+    // The whole list is counted for each page: the order depends on the counts.
+    var found = try ListPage(page, by: { (entry: UnreadEntry) in ListKey(entry.item.urgency) }) { slice in
+      let inOrder = slice.isBackward ? all.reversed() : all
+      let rest = inOrder.drop { entry in
+        guard let key = slice.key?.numbers else { return false }
+        return slice.isBackward
+          ? !key.lexicographicallyPrecedes(entry.item.urgency) : !entry.item.urgency.lexicographicallyPrecedes(key)
+      }
+      return Array(rest.prefix(slice.limit))
+    }
+    try complete(&found.items, notifications, by: caller, bounds)
+    return UnreadOverview(
+      page: try found.map { entries in entries.map(\.item) }, notifications: notifications.others,
+      unread: notifications.counts, later: later, upTo: newest.max().flatMap { $0 > 0 ? $0 : nil })
+  }
+
   fileprivate func unreadNotifications(
     of user: ID<User>, except omitted: Set<ID<Conversation>>, _ caller: Caller
   ) throws(Refusal) -> UnreadNotifications {

@@ -89,11 +89,7 @@ extension ReadTransaction {
     // No setting holds a warning back.
     if notification.kind == .warning { return content }
     content.footer = [(text: words(.reason), url: nil)]
-    if let url = service.unsubscribeURL(of: recipient.user) {
-      content.unsubscribe = url
-      content.footer.append((text: words(.unsubscribe), url: url))
-    }
-    content.footer.append((text: words(.settings), url: service.origin + "/you/notifications"))
+    content.addListFooter(for: recipient.user, over: service)
     return content
   }
 }
@@ -116,7 +112,7 @@ extension WriteTransaction {
     let parameters = ["name": user.summary.displayName ?? name, "site": site.name, "address": text]
     var content: MailContent
     switch due.kind {
-    case .notification: return nil
+    case .notification, .weeklyDigest: return nil
     case .reset:
       guard user.mayResetByMail, let link = try mailedReset(of: due.user) else { return nil }
       content = MailContent(

@@ -7,18 +7,39 @@ struct MailContent: Sendable {
   var lead: String
   /// A message: its author and its text.
   var quote: (name: String, text: String)?
-  /// After the quote.
+  var items: [Item] = []
+  /// After the quote and the items.
   var note: String?
   var action: (label: String, url: String)?
   /// In small print, each with its link.
   var footer: [(text: String, url: String?)] = []
+  var list = MailList.notifications
   var unsubscribe: String?
   let words: MailTexts.Words
+
+  /// An entry of a list, with its page.
+  struct Item: Sendable {
+    let title: String
+    let url: String
+    /// One line.
+    let facts: String
+    /// Each on one line.
+    let lines: [String]
+  }
 
   init(subject: String, lead: String, words: MailTexts.Words) {
     self.subject = subject
     self.lead = lead
     self.words = words
+  }
+
+  /// Adds the links that end mails of the list, and change the settings.
+  mutating func addListFooter(for user: ID<User>, over service: MailService) {
+    if let url = service.unsubscribeURL(of: user, from: list) {
+      unsubscribe = url
+      footer.append((text: words(.unsubscribe), url: url))
+    }
+    footer.append((text: words(.settings), url: service.origin + "/you/notifications"))
   }
 
   /// - Parameter id: of the `Message-ID`. A repeated mail has the same.
@@ -28,7 +49,7 @@ struct MailContent: Sendable {
     MailMessage(
       from: service.sender, name: site.name, to: address, subject: subject, text: text(of: site.name),
       html: html(of: site), date: now, id: id, language: words.language, unsubscribe: unsubscribe,
-      listID: unsubscribe == nil ? nil : "notifications.\(service.sender.domain)")
+      listID: unsubscribe == nil ? nil : "\(list.name).\(service.sender.domain)")
   }
 
   private func text(of site: String) -> String {
@@ -36,6 +57,9 @@ struct MailContent: Sendable {
     if let quote {
       let lines = quote.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       parts.append(lines.map { "> \($0)" }.joined(separator: "\n"))
+    }
+    for item in items {
+      parts.append(([item.title, item.facts] + item.lines.map { "> \($0)" } + [item.url]).joined(separator: "\n"))
     }
     if let note { parts.append(note) }
     if let action { parts.append("\(action.label):\n\(action.url)") }
@@ -65,6 +89,7 @@ struct MailContent: Sendable {
 
         """
     }
+    for item in items { html += Self.html(of: item) }
     if let note { html += "<p style=\"margin:0 0 16px\">\(Self.escaped(note))</p>\n" }
     if let action {
       html += """
@@ -80,6 +105,16 @@ struct MailContent: Sendable {
       return line.url.map { "<a href=\"\(Self.escaped($0))\" style=\"color:inherit\">\(text)</a>" } ?? text
     }.joined(separator: "<br>\n")
     return html + "</p>\n</div>\n</body>\n</html>\n"
+  }
+
+  private static func html(of item: Item) -> String {
+    var html = """
+      <p style="margin:0 0 16px"><a href="\(escaped(item.url))" style="color:inherit;font-weight:600"><bdi>\
+      \(escaped(item.title))</bdi></a><br>
+      <span style="font-size:13px;opacity:.7">\(escaped(item.facts))</span>
+      """
+    for line in item.lines { html += "<br>\n<bdi>\(escaped(line))</bdi>" }
+    return html + "</p>\n"
   }
 
   static func escaped(_ text: String) -> String {

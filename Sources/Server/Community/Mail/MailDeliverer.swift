@@ -64,6 +64,7 @@ public actor MailDeliverer {
     do throws(Refusal) {
       try await queueResets()
       try await queueNotifications()
+      try await queueDigests()
       let due: [DueMail]? = try await community.store.readInBackground { [outage] tx throws(Refusal) in
         if let outage, tx.now < outage.until { return nil }
         return try tx.dueMails(limit: Self.chunk)
@@ -116,6 +117,25 @@ public actor MailDeliverer {
     }
   }
 
+  /// Queues weekly digests as long as the queue has room: they never keep other mail waiting. Those for which there is no room
+  /// remain due.
+  private func queueDigests() async throws(Refusal) {
+    guard outage == nil else { return }
+    while !Task.isCancelled {
+      let (found, room) = try await community.store.readInBackground { tx throws(Refusal) in
+        let due = try tx.dueMails(limit: Self.chunk)
+        return (try tx.digestRecipients(limit: WeeklyDigest.chunk), Self.chunk - due.count)
+      }
+      guard !found.isEmpty, room > 0 else { return }
+      try await community.store.write { [zones = community.timeZones] tx throws(Refusal) in
+        var room = room
+        for recipient in found where room > 0 {
+          if try tx.planDigest(of: recipient, in: zones) { room -= 1 }
+        }
+      }
+    }
+  }
+
   /// Sends one mail and stores the answer. Returns false if the mail server can't be used.
   private func send(_ mail: DueMail) async throws(Refusal) -> Bool {
     guard let composed = try await compose(mail) else {
@@ -146,10 +166,11 @@ public actor MailDeliverer {
 
   private func compose(_ mail: DueMail) async throws(Refusal) -> ComposedMail? {
     let service = service
-    if mail.kind == .notification {
-      return try await community.store.readInBackground { tx throws(Refusal) in
+    if mail.kind == .notification || mail.kind == .weeklyDigest {
+      return try await community.store.readInBackground { [bounds = community.bounds] tx throws(Refusal) in
         guard tx.now - mail.createdAt < Self.maxAge else { return nil }
-        return try tx.notificationMail(mail, over: service)
+        return mail.kind == .notification
+          ? try tx.notificationMail(mail, over: service) : try tx.digestMail(mail, bounds, over: service)
       }
     }
     return try await community.store.write { tx throws(Refusal) in
@@ -197,7 +218,8 @@ extension WriteTransaction {
         let isQuick = count < MailDeliverer.maxQuickResets
         let interval = isQuick ? MailDeliverer.resetInterval : MailDeliverer.longResetInterval
         try recordSent(mail, notification: nil, next: now + interval)
-      case .confirmation, .passwordChanged, .addressChanged: try recordSent(mail, notification: nil, next: nil)
+      case .confirmation, .passwordChanged, .addressChanged, .weeklyDigest:
+        try recordSent(mail, notification: nil, next: nil)
       }
     case .refused(let reply):
       try drop(mail)

@@ -147,5 +147,8 @@ enum MigrationHashes {
     Migration(
       number: 48, name: "apps",
       hash: "b493d7497d3317a5eb0b11583d44a9780c1f126906894f61c829facaf126be62"),
+    Migration(
+      number: 50, name: "weekly_digest",
+      hash: "4a62532f912505b5c4d6f5ac87f06aeb0d441bf4aee7966de3e58cec850c3511"),
   ]
 }

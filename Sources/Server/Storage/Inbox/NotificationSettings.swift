@@ -2,17 +2,23 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// The settings of a user; the defaults if there are none.
+  /// The settings of a user; the defaults of the user's role if there are none.
   public func notificationSettings(of user: ID<User>) throws(Refusal) -> NotificationSettings {
-    try run { connection in
+    let stored = try run { connection in
       try connection.first(
         SQL("select \(NotificationSettings.columns()) from notification_settings where user_id = $1"), user.number
       ) { row in
         var settings = NotificationSettings()
         try settings.readFields(row, from: 0)
         return settings
-      } ?? NotificationSettings()
+      }
     }
+    if let stored { return stored }
+    var settings = NotificationSettings()
+    settings.hasWeeklyDigest = try run { connection in
+      try connection.first("select role <> 'guest' from account where id = $1", user.number) { try $0.bool(0) } ?? true
+    }
+    return settings
   }
 }
 

@@ -14,6 +14,7 @@ public enum MailKind: String, Sendable, Hashable, CaseIterable {
   case confirmation
   case passwordChanged = "password_changed"
   case addressChanged = "address_changed"
+  case weeklyDigest = "weekly_digest"
 }
 
 /// A mail that is due.

@@ -31,6 +31,7 @@ struct CarriedChanges: Sendable {
     try addSecondFactors(connection)
     try addEmails(connection)
     try addMailSettings(connection)
+    try addDigestSettings(connection)
     try addPasskeys(connection)
   }
 
@@ -385,6 +386,37 @@ struct CarriedChanges: Sendable {
     }
   }
 
+  /// Weekly digests that users have switched off or on.
+  private mutating func addDigestSettings(_ connection: Connection) throws(SQLiteError) {
+    guard try connection.bothHave(column: "weekly_digest", of: "notification_settings") else { return }
+    try add(
+      nil, nil, connection,
+      """
+      select m.user_id, m.paused, m.snoozed_until, m.quiet_hours, m.push, m.push_shows, m.mail, m.time_zone,
+        m.weekly_digest
+      from main.notification_settings m
+      join restored.account a on a.id = m.user_id and a.state not in ('left', 'erased')
+      left join restored.notification_settings r on r.user_id = m.user_id
+      where m.weekly_digest is not r.weekly_digest
+      """
+    ) { row in
+      let (user, paused, snoozedUntil) = (try row.int(0), try row.int(1), try row.optionalInt(2))
+      let (quietHours, push) = (try row.optionalText(3), try row.text(4))
+      let (pushShows, mail) = (try row.text(5), try row.text(6))
+      let (timeZone, weeklyDigest) = (try row.optionalText(7), try row.int(8))
+      return { connection throws(SQLiteError) in
+        try connection.execute(
+          """
+          insert into notification_settings (
+            user_id, paused, snoozed_until, quiet_hours, push, push_shows, mail, time_zone, weekly_digest)
+          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+          on conflict (user_id) do update
+          set weekly_digest = $9
+          """, user, paused, snoozedUntil, quietHours, push, pushShows, mail, timeZone, weeklyDigest)
+      }
+    }
+  }
+
   private mutating func addRecoveryCodes(_ connection: Connection) throws(SQLiteError) {
     try add(
       nil, nil, connection,
@@ -449,13 +481,14 @@ extension Connection {
     return try has(table: table, in: "restored")
   }
 
+  func has(column: String, of table: String, in schema: String) throws(SQLiteError) -> Bool {
+    try first(
+      "select 1 from pragma_table_info where arg = $1 and schema = $2 and name = $3", table, schema, column
+    ) { _ in true } ?? false
+  }
+
   fileprivate func bothHave(column: String, of table: String) throws(SQLiteError) -> Bool {
-    for schema in ["main", "restored"] {
-      let isThere = try first(
-        "select 1 from pragma_table_info where arg = $1 and schema = $2 and name = $3", table, schema, column
-      ) { _ in true }
-      guard isThere == true else { return false }
-    }
-    return true
+    guard try has(column: column, of: table, in: "main") else { return false }
+    return try has(column: column, of: table, in: "restored")
   }
 }

@@ -334,6 +334,10 @@ extension Connection {
     try execute("delete from mail_delivery")
     try execute("delete from password_reset")
     try execute("update email set pending = null, code_digest = null, code_expires_at = null")
+    // The digest of this week may have been sent since.
+    if try has(column: "digest_due_at", of: "email", in: "main") {
+      try execute("update email set digest_due_at = 0")
+    }
     try execute("update mail_state set last_notification = (select coalesce(max(id), 0) from notification)")
   }
 

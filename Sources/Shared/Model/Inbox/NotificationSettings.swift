@@ -11,6 +11,10 @@ public struct NotificationSettings: Sendable, Hashable {
   public var push = NotificationKinds()
   /// Kinds that are mailed, if the user has confirmed an address.
   public var mail = NotificationKinds()
+  /// Whether a mail tells once a week of what the user has not read. Guests begin without.
+  public var hasWeeklyDigest = true
+  /// The IANA name of the user's time zone, for the hour of the digest. Without one that of the quiet hours counts, or UTC.
+  public var timeZone: String?
   /// The content of push messages, on a lock screen too.
   public var pushShows = PushContent.text
 
@@ -32,6 +36,8 @@ extension NotificationSettings: Record {
     try visitor.field("quiet_hours", &quietHours, \.quietHours)
     try visitor.field("push", &push, \.push)
     try visitor.field("mail", &mail, \.mail)
+    try visitor.field("weekly_digest", &hasWeeklyDigest, \.hasWeeklyDigest)
+    try visitor.field("time_zone", &timeZone, \.timeZone)
     try visitor.field("push_shows", &pushShows, \.pushShows)
   }
 }

@@ -3,6 +3,7 @@
 import { el, freshID, refill } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
 import { toggle } from '../../parts/forms/switch.js';
+import { weeklyDigest } from '../notifications/digest.js';
 import { isConfirmed } from './email.js';
 
 /** The group of the notification settings; null if the server sends no mail. */
@@ -15,7 +16,7 @@ export function mailKinds(page, offered) {
     return node;
   });
   const lead = el('p.second');
-  const list = el('div', null, switches);
+  const list = el('div', null, switches, weeklyDigest(page));
   page.parts.push(() => {
     list.hidden = !isConfirmed(page.email);
     refill(lead, isConfirmed(page.email) ? say('notify.mailHint', { address: page.email.address }) : missing(page.email));

@@ -3,6 +3,7 @@
 import { el } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
 import { field } from '../../parts/forms/field.js';
+import { ownZone } from '../notifications/zones.js';
 import { signInForm, link, noticePage } from '../signin/form.js';
 
 /** Whether a link was used, was replaced, or is too old. */
@@ -44,6 +45,7 @@ export function confirmAddress({ site }, { code }) {
     work: async () => {
       try {
         const { address } = await site.call('POST', '/email-confirmations', { body: { code } });
+        await tellZone(site).catch(() => {});
         page.showNotice(
           say('email.confirmed'),
           say('email.confirmedLead', { address }),
@@ -56,6 +58,12 @@ export function confirmAddress({ site }, { code }) {
     },
   });
   return page;
+}
+
+/** The weekly digest comes in the morning of the user's time zone. */
+async function tellZone(site) {
+  const settings = await site.call('GET', '/me/notifications');
+  if (!settings.time_zone) await site.call('PATCH', '/me/notifications', { body: { time_zone: ownZone() } });
 }
 
 /** In place of the page of a reset link that is no longer valid. */

@@ -12,6 +12,7 @@ import { emailOf } from '../email/email.js';
 import { mailKinds } from '../email/mailkinds.js';
 import { pushContents } from './pushcontents.js';
 import { isQuiet } from './quiettimes.js';
+import { ownZone, selectZone, zoneOptions } from './zones.js';
 
 const HOUR = 3_600_000;
 const KINDS = ['mention', 'reply', 'direct', 'room', 'request'];
@@ -22,8 +23,6 @@ const NIGHT = { from: '22:00', to: '07:00' };
 
 /** Browsers of iPhones and iPads have notifications only for a site on the Home Screen. */
 const needsInstall = () => /iPhone|iPad/.test(navigator.userAgent) || (navigator.userAgent.includes('Macintosh') && navigator.maxTouchPoints > 1);
-
-const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The ends of a snooze that the page offers. */
 const snoozes = {
@@ -159,16 +158,12 @@ function quietHours(page) {
     page.parts.push(({ quiet_hours: hours }) => (node.input.value = hours?.[it] ?? NIGHT[it]));
     return node;
   });
-  const zones = choice(say('notify.quiet.zone'), zoneNames(zone).map((it) => [it, it.replaceAll('_', ' ')]), {
-    on: (name) => keep({ time_zone: name }),
-  });
+  const zones = choice(say('notify.quiet.zone'), zoneOptions(), { on: (name) => keep({ time_zone: name }) });
   const details = el('div.quiet-hours', null, el('div.field-pair', null, times), weekdays(page, keep), zones);
   page.parts.push(({ quiet_hours: hours }) => {
     isOn.input.checked = !!hours;
     details.hidden = !hours;
-    const name = hours?.time_zone ?? zone;
-    if (![...zones.input.options].some((it) => it.value === name)) zones.input.append(el('option', { value: name }, name));
-    zones.input.value = name;
+    selectZone(zones.input, hours?.time_zone ?? zone);
   });
   return [isOn, details];
 }
@@ -189,5 +184,3 @@ function weekdays(page, keep) {
   });
   return el('div.chips', { role: 'group', aria: { label: say('notify.quiet.days') } }, chips);
 }
-
-const zoneNames = (own) => [...new Set([own, ...(Intl.supportedValuesOf?.('timeZone') ?? [])])].sort();
