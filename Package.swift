@@ -82,7 +82,9 @@ let server: [Target] = [
   sources(
     "ACME", in: "Sources/Server/ACME", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto",
     "ParleyJSON"),
-  sources("Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
+  sources(
+    "Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire",
+    "ParleyCrypto", "ParleyJSON"),
   sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
     "WebAuthn", in: "Sources/Server/WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
@@ -101,7 +103,7 @@ let server: [Target] = [
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
   sources(
-    "API", in: "Sources/Server/API", "Community", "WebAuthn", "OAuth", "PubSub", "ParleyModel", "ParleyMarkup",
+    "API", in: "Sources/Server/API", "Community", "WebAuthn", "OAuth", "Mail", "PubSub", "ParleyModel", "ParleyMarkup",
     "Previews",
     "Web",
     "ParleyWire",
@@ -167,7 +169,7 @@ let testTargets: [Target] = [
   tests("WebAuthnTests", "WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("OAuthTests", "OAuth", "ParleyModel", "ParleyWire", "ParleyJSON"),
   tests("ACMETests", "ACME", "ParleyNetworking", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
-  tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire"),
+  tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire", "ParleyJSON"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",

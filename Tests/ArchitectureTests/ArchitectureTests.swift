@@ -55,7 +55,7 @@ private let mayImport: [String: Set<String>] = [
   "WebAuthn": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "OAuth": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "ACME": ["ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto", "ParleyJSON"],
-  "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
+  "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto", "ParleyJSON"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
     "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "Mail",
@@ -68,7 +68,7 @@ private let mayImport: [String: Set<String>] = [
   "Web": ["ParleyWire", "ParleyJSON"],
   "Serving": ["ParleyNetworking", "ParleyWire", "Web", "ParleyJSON", "Dispatch"],
   "API": [
-    "Community", "WebAuthn", "OAuth", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire",
+    "Community", "WebAuthn", "OAuth", "Mail", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire",
     "ParleyJSON",
   ],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],

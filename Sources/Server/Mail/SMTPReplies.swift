@@ -6,13 +6,8 @@ struct SMTPReplies {
 
     var text: String { lines.joined(separator: " ") }
 
-    /// Whether a refusal of a recipient blames the recipient. RFC 3463 §3: the subjects 1 and 2 are addresses and mailboxes;
-    /// others, such as a blocked sender or a relay without sign-in (5.7.1), would refuse every recipient.
-    var isAboutRecipient: Bool {
-      let numbers = (lines.first ?? "").prefix { $0 != " " }.split(separator: ".")
-      guard numbers.count == 3, numbers.allSatisfy({ Int($0) != nil }) else { return true }
-      return (numbers[1] == "1" && numbers[2] != "7" && numbers[2] != "8") || numbers[1] == "2"
-    }
+    /// Whether a refusal of a recipient blames the recipient. A reply without a status code does.
+    var isAboutRecipient: Bool { EnhancedStatus(lines.first ?? "")?.isAboutRecipient ?? true }
   }
 
   enum Fault: Error {
