@@ -140,6 +140,22 @@ enum FileSystem {
     throw Settings.UsageError(message: "\(path) is too large.")
   }
 
+  /// Reads the standard input. Beyond `limit` bytes it is read to its end, but not kept: the other program has written all.
+  static func readInput(limit: Int) throws(Settings.UsageError) -> (bytes: [UInt8], isWhole: Bool) {
+    var bytes: [UInt8] = []
+    var isWhole = true
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { throw Settings.UsageError(message: "Can't read the standard input: \(reason).") }
+      if count == 0 { return (bytes, isWhole) }
+      let kept = min(count, limit - bytes.count)
+      bytes.append(contentsOf: buffer[..<kept])
+      if kept < count { isWhole = false }
+    }
+  }
+
   /// Milliseconds of small writes with fsync(2) to a new file in a folder. Fewer than `count` after an error.
   static func durableWriteTimes(in folder: String, count: Int) -> [Int] {
     let path = "\(folder)/durable-write"

@@ -119,6 +119,17 @@ enum Help {
 
     """
 
+  static let mailIn = """
+    parley mail-in [--recipient ADDRESS] [--data FOLDER] < MESSAGE
+
+    Takes a mail from a pipe of the mail server, for the addresses of replies and bounces (parley serve --help) with a code
+    behind a +. A reply to a notification is posted, with the rights of its author, without quote and signature. A report on a mail
+    that was not delivered counts against its address. It runs as the owner of the data folder, while the server runs, and
+    prints what became of the mail: posted, held, repeated, refused, bounced or ignored. The code is read from --recipient,
+    else from the header of the mail. Exit status 75 asks the mail server to try again: no server runs, or it takes none now.
+
+    """
+
   static let doctor = """
     parley doctor [--json] [--data FOLDER] [--config FILE]
 

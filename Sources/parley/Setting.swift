@@ -162,12 +162,21 @@ extension Setting {
   static let mailFrom = Setting(
     name: "mail-from", value: "ADDRESS", summary: "sender address of mail", fallback: "noreply@ and the public host")
 
+  static let mailBounceTo = Setting(
+    name: "mail-bounce-to", value: "ADDRESS",
+    summary: "envelope sender of mail; reports arrive at it with +CODE, for parley mail-in",
+    fallback: "that of --mail-from")
+  static let mailReplyTo = Setting(
+    name: "mail-reply-to", value: "ADDRESS",
+    summary: "address for replies to notifications; they arrive at it with +CODE, for parley mail-in",
+    fallback: "no replies")
+
   static let general: [Setting] = [
     config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key,
     selfSigned, acme, acmeDirectory, acmeCA, acmeEmail, redirect, metricsListen, loops, polling, keepEvents,
     backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
     outgoing, smtpURL,
-    smtpPasswordFile, smtpCA, mailFrom, log, logAddresses, development,
+    smtpPasswordFile, smtpCA, mailFrom, mailBounceTo, mailReplyTo, log, logAddresses, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in
@@ -213,6 +222,9 @@ extension Setting {
   static let expires = Setting(
     name: "expires", value: "WHEN", summary: "lifetime such as 12h, 7d or 4w, or a date",
     fallback: "never", isFlagOnly: true)
+  static let recipient = Setting(
+    name: "recipient", value: "ADDRESS", summary: "recipient of the mail, as the mail server knows it", isFlagOnly: true
+  )
   static let forum = Setting(
     name: "forum", value: "ID", summary: "forum to join", isFlagOnly: true)
   static let events = Setting(

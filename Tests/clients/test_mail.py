@@ -9,6 +9,11 @@ import tempfile
 import time
 import unittest
 from contextlib import closing
+from email.message import EmailMessage, Message
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from email.utils import make_msgid
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -203,6 +208,158 @@ class Plain(Mailing):
         refused.exception.close()
 
 
+class Answering(Mailing):
+    """Mails about mentions, which their recipient answers, and mails that come back."""
+
+    def flags(self):
+        return [*super().flags(), "--mail-reply-to", "reply@wool.example", "--mail-bounce-to", "bounces@wool.example"]
+
+    def setUp(self):
+        super().setUp()
+        self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
+        self.confirmation = self.received(1)[0]
+        self.ask("lin", "POST", "/email-confirmations", {"code": self.code(self.confirmation, "email")})
+        self.room = self.ask("ada", "POST", "/forums", {"title": "Garden", "visibility": "members"})["room_id"]
+
+    def mention(self, text="When, @lin?"):
+        """The mail about a message of ada, 15 minutes later."""
+        count = len(self.lines())
+        self.ask("ada", "POST", f"/conversations/{self.room}/messages", {"text": text})
+        # The last mail of the conversation keeps the next one back until it is read.
+        last = self.ask("ada", "GET", f"/conversations/{self.room}/messages")["data"][0]["id"]
+        self.change_database("delete from mail_delivery")
+        self.change_database("update notification set created_at = created_at - 1800000 where message_id = ?", int(last))
+        return self.received(count + 1)[-1]
+
+    def hand_over(self, message, *flags, status=0):
+        done = subprocess.run(
+            [PARLEY, "mail-in", "--data", f"{self.folder}/data", *flags], input=message if isinstance(message, bytes) else bytes(message),
+            capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode().strip()
+
+    def reply(self, mail, text, sender="Lin <lin@example.org>", **fields):
+        message = EmailMessage()
+        headers = dict(map(tuple, mail["headers"]))
+        message["From"], message["To"], message["Subject"] = sender, headers["Reply-To"], "Re: " + headers["Subject"]
+        message["Message-ID"] = fields.pop("id", make_msgid(domain="mail.example.org"))
+        for name, value in fields.items():
+            message[name.replace("_", "-")] = value
+        message.set_content(text)
+        return message
+
+    def texts(self):
+        return [it["text"] for it in self.ask("ada", "GET", f"/conversations/{self.room}/messages")["data"]]
+
+    def metric(self, name):
+        return float(re.search(rf"^{re.escape(name)} (.*)$", self.metrics(), re.MULTILINE).group(1))
+
+    def metrics(self):
+        token = self.ask("ada", "POST", "/me/tokens", {"name": f"metrics {time.monotonic()}", "scope": "admin"})["token"]
+        return urlopen(Request(self.daemon.url + "/metrics", headers={"Authorization": f"Bearer {token}"})).read().decode()
+
+    def test_a_reply_is_posted_once(self):
+        mail = self.mention()
+        self.assertEqual(mail["defects"], [])
+        self.assertTrue(mail["from"].startswith("bounces+b-") and mail["from"].endswith("@wool.example"), mail["from"])
+        self.assertIn("Reply to this mail to answer.", mail["parts"]["text/plain"])
+        quote = "\n\nOn 29.11.26 17:05, Parley wrote:\n" + "".join(f"> {line}\n" for line in mail["parts"]["text/plain"].split("\n"))
+        answer = self.reply(mail, "Donnerstag 🧶, um acht." + quote)
+        self.assertEqual(self.hand_over(answer), "posted")
+        self.assertEqual(self.hand_over(answer), "repeated")
+        # Another daemon knows it, too.
+        self.daemon.kill()
+        self.assertEqual(self.hand_over(answer, status=75), "")
+        self.daemon = self.serve()
+        self.assertEqual(self.hand_over(answer), "repeated")
+        self.assertEqual(sorted(self.texts()), ["Donnerstag 🧶, um acht.", "When, @lin?"])
+        # The mail server may name the recipient.
+        bare = self.reply(mail, "Or Friday.")
+        recipient = bare["To"]
+        bare.replace_header("To", "Parley <undisclosed@wool.example>")
+        self.assertEqual(self.hand_over(bare), "ignored")
+        self.assertEqual(self.hand_over(bare, "--recipient", recipient), "posted")
+        self.assertEqual(self.hand_over(self.reply(mail, "I am away.", Auto_Submitted="auto-replied")), "ignored")
+        self.assertEqual(self.hand_over(b"\x00\xff" * 5_000_000 + b"x"), "ignored")
+        self.assertEqual(self.metric('parley_mail_received_total{receipt="repeated"}'), 1)
+        self.say("verify")
+
+    def test_a_stranger_posts_nothing_and_the_user_is_told(self):
+        mail = self.mention()
+        count = len(self.lines())
+        for _ in range(3):
+            self.assertEqual(self.hand_over(self.reply(mail, "Buy it", sender="eve@example.net")), "refused")
+        notice = self.received(count + 1)[-1]
+        self.assertEqual((notice["from"], notice["to"], notice["defects"]), ("<>", ["lin@example.org"], []))
+        headers = dict(map(tuple, notice["headers"]))
+        self.assertEqual((headers["Auto-Submitted"], headers["Subject"]), ("auto-generated", "Your reply to Parley was not posted"))
+        self.assertNotIn("Reply-To", headers)
+        self.assertEqual(self.texts(), ["When, @lin?"])
+        self.assertEqual(len(self.lines()), count + 1)
+
+    def report(self, mail, status):
+        message = MIMEMultipart("report", report_type="delivery-status")
+        message["From"], message["To"], message["Return-Path"] = "MAILER-DAEMON@mx.example", mail["from"], "<>"
+        message.attach(MIMEText("Your message could not be delivered."))
+        part = MIMEBase("message", "delivery-status")
+        for fields in ({"Reporting-MTA": "dns; mx.example"}, {"Final-Recipient": "rfc822; lin@example.org", "Action": "failed", "Status": status}):
+            group = Message()
+            for name, value in fields.items():
+                group[name] = value
+            part.attach(group)
+        message.attach(part)
+        return message
+
+    def test_three_bounces_stop_mail(self):
+        mails = [self.mention(f"{number} @lin") for number in range(3)]
+        self.assertEqual(self.hand_over(self.report(mails[0], "4.2.2")), "ignored")
+        self.assertEqual(self.hand_over(self.report(mails[0], "5.7.1")), "ignored")
+        for mail in (mails[0], mails[0], mails[1], mails[2]):
+            self.assertIsNone(self.ask("lin", "GET", "/me/email")["stopped_at"])
+            self.assertEqual(self.hand_over(self.report(mail, "5.1.1")), "bounced")
+        self.assertIsNotNone(self.ask("lin", "GET", "/me/email")["stopped_at"])
+        self.assertEqual(self.metric("parley_mail_stopped_addresses"), 1)
+        self.assertEqual(self.metric('parley_mail_received_total{receipt="bounced"}'), 4)
+        self.assertNotIn("@example.org", self.daemon.output())
+        self.assertNotIn("@example.org", self.metrics())
+        self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
+        again = self.received(5)[-1]
+        self.ask("lin", "POST", "/email-confirmations", {"code": self.code(again, "email")})
+        self.assertIsNone(self.ask("lin", "GET", "/me/email")["stopped_at"])
+
+    def test_hostile_texts_add_no_field(self):
+        fields = {"From", "To", "Subject", "Date", "Message-ID", "MIME-Version", "Auto-Submitted", "X-Auto-Response-Suppress",
+                  "Content-Language", "Content-Type", "Reply-To", "List-Id", "List-Unsubscribe", "List-Unsubscribe-Post"}
+        ends = ["\r\n", "\n", "\r", "\r\n\r\n", "\n.\r\n", "\u2028", "\u0085", "\x0b", "\x0c", "%0d%0a", "=0D=0A", "=?utf-8?B?DQo=?=",
+                "\r\n ", "\r\n\t", "\x00", "\u2029", "\ufeff", "\u202e", "\"", "<>", "--=_", "é\r\n"]
+        for end in ends:
+            hostile = f"Wool{end}Bcc: eve@example.net{end}X-Eve: yes"
+            with self.subTest(hostile=hostile):
+                for path, body in (("/settings", {"name": hostile}), ("/users/me", {"display_name": hostile[:60]}),
+                                   (f"/forums/{self.forum()}", {"title": hostile})):
+                    # The site refuses some of them.
+                    try:
+                        self.ask("ada", "PATCH", path, body)
+                    except HTTPError as refused:
+                        refused.close()
+                # No message has a NUL.
+                mail = self.mention(f"@lin {hostile}\r\n.\r\nMAIL FROM:<eve@example.net>".replace("\0", ""))
+                self.assertEqual((mail["to"], mail["defects"]), (["lin@example.org"], []))
+                self.assertEqual({name for name, _ in mail["headers"]} - fields, set())
+                self.assertEqual(len(mail["headers"]), len({name for name, _ in mail["headers"]}))
+
+    def forum(self):
+        return self.ask("ada", "GET", "/forums")["data"][0]["id"]
+
+
+class Silent(Mailing):
+    def test_without_an_address_for_replies_there_are_none(self):
+        self.assertEqual(self.send_test()["outcome"], "accepted")
+        mail = self.received(1)[0]
+        self.assertEqual(mail["from"], "noreply@wool.example")
+        self.assertNotIn("Reply-To", dict(map(tuple, mail["headers"])))
+
+
 class StartTLS(Mailing):
     mode = "starttls"
     user, password = "forum%40example.org", "right"
@@ -283,5 +440,9 @@ class Flags(unittest.TestCase):
         self.assertIn("--smtp-password-file", self.refused("--smtp-url", "smtps://ada@mail.example.org", *url))
         self.assertIn("--smtp-url", self.refused("--mail-from", "a@example.org", *url))
         self.assertIn("--mail-from", self.refused("--smtp-url", "smtp://localhost", "--mail-from", "forum", *url))
+        for flag in ("--mail-reply-to", "--mail-bounce-to"):
+            self.assertIn("--smtp-url", self.refused(flag, "a@example.org", *url))
+            for wrong in ("reply", "a+b@example.org", "a-name-that-leaves-no-room@example.org"):
+                self.assertIn(flag, self.refused("--smtp-url", "smtp://localhost", flag, wrong, *url))
         self.assertIn("no-such-file", self.refused(
             "--smtp-url", "smtps://ada@mail.example.org", "--smtp-password-file", "/no-such-file", *url))

@@ -20,6 +20,26 @@ public struct MailMessage: Sendable, Hashable {
   public let unsubscribe: String?
   /// RFC 2919.
   public let listID: String?
+  /// Takes replies; nil if the sender does.
+  public var replyTo: MailAddress?
+  public var returnPath = ReturnPath.sender
+
+  /// The sender of the envelope, who gets the reports of mail servers.
+  public enum ReturnPath: Sendable, Hashable {
+    case sender
+    case address(MailAddress)
+    /// The null sender: the message can't come back.
+    case none
+  }
+
+  /// Nil for the null sender (RFC 5321 §4.5.5).
+  var envelopeSender: MailAddress? {
+    switch returnPath {
+    case .sender: from
+    case .address(let address): address
+    case .none: nil
+    }
+  }
 
   public init(
     from: MailAddress, name: String, to: MailAddress, subject: String, text: String, html: String?, date: Int64,
@@ -54,6 +74,7 @@ public struct MailMessage: Sendable, Hashable {
       "Auto-Submitted: auto-generated",
       "X-Auto-Response-Suppress: All",
     ]
+    if let replyTo { lines.append("Reply-To: <\(replyTo)>") }
     if let language { lines.append("Content-Language: \(HeaderText.atom(language))") }
     if let listID { lines.append("List-Id: <\(HeaderText.atom(listID))>") }
     if let unsubscribe {

@@ -50,4 +50,10 @@ public struct MailReply: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var description: String { "\(code) \(text)" }
+
+  /// For a log, which has no addresses of users: mail servers quote them.
+  public var withoutAddresses: String {
+    description.split(separator: " ", omittingEmptySubsequences: false)
+      .map { $0.contains("@") ? "(address)" : String($0) }.joined(separator: " ")
+  }
 }

@@ -1,5 +1,5 @@
 import ParleyHTTPClient
-public import ParleyModel
+import ParleyModel
 public import ParleyNetworking
 
 /// Sends messages to one mail server, on an event loop of its own. A connection is kept for the messages that follow within
@@ -52,12 +52,12 @@ public final class SMTPClient: Sendable {
   }
 
   /// Sends a message. Returns after the reply of the mail server.
-  public func send(_ message: MailMessage, envelopeSender: MailAddress) async -> MailOutcome {
+  public func send(_ message: MailMessage) async -> MailOutcome {
     let content = message.encoded()
     guard content.count <= SMTPConversation.maxContentBytes else {
       return .refused(MailReply(code: 552, text: "the message is too large"))
     }
-    let envelope = Envelope(sender: envelopeSender, recipient: message.to, content: content)
+    let envelope = Envelope(sender: message.envelopeSender, recipient: message.to, content: content)
     if let outcome = await Self.reuse(envelope, on: loop) { return outcome }
     let addresses: [SocketAddress]
     do throws(NameResolver.Failure) {

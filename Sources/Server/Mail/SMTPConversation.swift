@@ -6,7 +6,8 @@ import ParleyWire
 
 /// A message with its envelope.
 struct Envelope: Sendable {
-  let sender: MailAddress
+  /// Nil for the null sender.
+  let sender: MailAddress?
   let recipient: MailAddress
   let content: [UInt8]
 }
@@ -160,7 +161,7 @@ struct SMTPConversation {
         .refused(MailReply(code: 552, text: "the message is larger than the \(limit) bytes of the server")))
     }
     let parameter = extensions["SIZE"] == nil ? "" : " SIZE=\(size)"
-    return command("MAIL FROM:<\(envelope.sender)>\(parameter)", .sender)
+    return command("MAIL FROM:<\(envelope.sender?.description ?? "")>\(parameter)", .sender)
   }
 
   /// A reply before the message: the server takes none now.

@@ -60,7 +60,7 @@ extension Command {
     endpoints,
     commands,
     apps,
-    tail, printVersion,
+    mailIn, tail, printVersion,
   ]
 
   /// Commands for users, against any server.

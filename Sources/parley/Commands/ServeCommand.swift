@@ -56,7 +56,8 @@ enum ServeCommand {
     let probes = DoctorProbes(addresses)
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
     let hook = BackupHook(checked.backupHook, scheduled, store, log: logError)
-    let metrics = Metrics(community, push: outgoing.push, certificates: certificates, hook: hook)
+    let metrics = Metrics(
+      community, push: outgoing.push, mail: outgoing.mail, certificates: certificates, hook: hook)
     let endpoints = sockets.endpoints(tls: loaded?.configuration)
     let accessLog = AccessLog(checked.accessLog, descriptor: STDERR_FILENO)
     let server = try Server(

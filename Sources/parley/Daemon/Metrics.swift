@@ -10,6 +10,7 @@ import Web
 final class Metrics: Sendable {
   private let community: Community
   private let push: OutgoingPush?
+  private let mail: OutgoingMail?
   private let certificates: Certificates?
   private let hook: BackupHook
   private let started = Clock.wall()
@@ -17,9 +18,12 @@ final class Metrics: Sendable {
   /// Set after its start: the server's routes need the metrics.
   private let server = Mutex<Server?>(nil)
 
-  init(_ community: Community, push: OutgoingPush?, certificates: Certificates?, hook: BackupHook) {
+  init(
+    _ community: Community, push: OutgoingPush?, mail: OutgoingMail?, certificates: Certificates?, hook: BackupHook
+  ) {
     self.community = community
     self.push = push
+    self.mail = mail
     self.certificates = certificates
     self.hook = hook
   }
@@ -49,6 +53,7 @@ final class Metrics: Sendable {
     text.add(
       "parley_password_hashes_total", .counter, "Passwords that were hashed (scrypt), right or wrong.",
       Double(community.passwordHashCount))
+    if let mail { add(mail.service.receipts, to: &text) }
     if let push { await add(push.deliverer.droppedCount, to: &text) }
     if let expiry = certificates?.expiry {
       text.add("parley_certificate_expiry_timestamp_seconds", .gauge, "End of the TLS certificate.", Double(expiry))
@@ -126,7 +131,15 @@ final class Metrics: Sendable {
         Double(copy) / 1_000)
     }
     text.add("parley_mail_queue", .gauge, "Mails that wait.", Double(measured.waitingMails))
+    text.add(
+      "parley_mail_stopped_addresses", .gauge, "Addresses of users to which mail has stopped.",
+      Double(measured.stoppedEmails))
     text.add("parley_push_queue", .gauge, "Push messages that wait.", Double(measured.waitingPushes))
+  }
+
+  private func add(_ receipts: MailReceiptCounts, to text: inout MetricsText) {
+    text.begin("parley_mail_received_total", .counter, "Mails that parley mail-in handed over, by their outcome.")
+    for (receipt, count) in receipts.all { text.sample(["receipt": receipt.rawValue], Double(count)) }
   }
 
   private func add(_ dropped: Int, to text: inout MetricsText) {

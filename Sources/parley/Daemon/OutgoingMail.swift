@@ -12,6 +12,10 @@ struct MailSettings {
   let password: String?
   let trust: TLSConfiguration.Trust
   let sender: MailAddress
+  /// Nil for the sender.
+  let bounces: MailAddress?
+  /// Nil without replies.
+  let replies: MailAddress?
   /// The public URL of the site, which links begin with.
   let origin: String
   /// The host name in the greeting to the mail server.
@@ -20,7 +24,8 @@ struct MailSettings {
   /// Nil without `--smtp-url`.
   init?(_ settings: Settings, _ addresses: Addresses) throws(Settings.UsageError) {
     guard let url = settings.text(.smtpURL) else {
-      for setting in [Setting.smtpPasswordFile, .smtpCA, .mailFrom] where settings.text(setting) != nil {
+      for setting in [Setting.smtpPasswordFile, .smtpCA, .mailFrom, .mailBounceTo, .mailReplyTo]
+      where settings.text(setting) != nil {
         throw settings.mistake(setting, "needs \(Setting.smtpURL.flag), the mail server.")
       }
       return nil
@@ -50,8 +55,25 @@ struct MailSettings {
         .mailFrom, "takes an address such as forum@example.org, not \"\(Terminal.plain(text))\".")
     }
     self.sender = sender
+    bounces = try Self.codedAddress(.mailBounceTo, settings)
+    replies = try Self.codedAddress(.mailReplyTo, settings)
   }
 
+  /// An address that has room for a code.
+  private static func codedAddress(
+    _ setting: Setting, _ settings: Settings
+  ) throws(Settings.UsageError) -> MailAddress? {
+    guard let text = settings.text(setting) else { return nil }
+    guard let address = MailAddress(text), !address.local.contains("+"),
+      MailAddress("\(address.local)+\(String(repeating: "0", count: MailCode.maxBytes))@\(address.domain)") != nil
+    else {
+      throw settings.mistake(
+        setting,
+        "takes an address such as reply@example.org, with at most 17 characters before the @ and no +, not "
+          + "\"\(Terminal.plain(text))\".")
+    }
+    return address
+  }
 }
 
 /// Sends the mail of the site over one mail server.
@@ -73,15 +95,12 @@ struct OutgoingMail {
     _ settings: MailSettings, _ community: Community, share: String, log: @escaping @Sendable (String) -> Void
   ) async throws {
     let texts = try WebAppRoutes.readLanguages("\(share)/Public/lang").mailTexts
-    let (client, sender) = (
-      try SMTPClient(
-        settings.server, password: settings.password, trust: settings.trust,
-        helloName: settings.host), settings.sender
-    )
+    let client = try SMTPClient(
+      settings.server, password: settings.password, trust: settings.trust, helloName: settings.host)
     self.client = client
     let service = MailService(
-      origin: settings.origin, sender: sender, key: try await community.loadMailKey(), texts: texts,
-      send: { message in await client.send(message, envelopeSender: sender) })
+      origin: settings.origin, sender: settings.sender, bounces: settings.bounces, replies: settings.replies,
+      key: try await community.loadMailKey(), texts: texts, send: { message in await client.send(message) })
     deliverer = MailDeliverer(community, service, log: log)
   }
 

@@ -14,10 +14,14 @@ final class MailReceiver: Sendable {
 
   private let state = Mutex(State())
 
-  static let sender: MailAddress = {
-    guard let address = MailAddress("noreply@example.org") else { fatalError("the sender is no address") }
+  static let sender = address("noreply@example.org")
+  static let bounces = address("bounces@example.org")
+  static let replies = address("reply@example.org")
+
+  private static func address(_ text: String) -> MailAddress {
+    guard let address = MailAddress(text) else { fatalError("\(text) is no address") }
     return address
-  }()
+  }
 
   func receive(_ message: MailMessage) -> MailOutcome {
     state.withLock { state in
@@ -58,6 +62,11 @@ extension Village {
   func emailCode(_ address: String, of name: String) async throws -> String {
     try await expect(200, .put, "/me/email", as: name, ["address": address])
     return try #require(await mail().first { $0.to.description == address }?.code(of: "email"))
+  }
+
+  /// Proves that the session is the user's, after more than ten minutes.
+  func prove(_ name: String) async throws {
+    try await expect(204, .post, "/sessions/current/proof", as: name, ["password": "\(name)’s password"])
   }
 
   /// Gives a user a confirmed address.

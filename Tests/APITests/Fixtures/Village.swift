@@ -161,7 +161,8 @@ final class Village: Sendable {
     mailDeliverer = MailDeliverer(
       community,
       MailService(
-        origin: "https://example.org", sender: MailReceiver.sender, key: try await community.loadMailKey(),
+        origin: "https://example.org", sender: MailReceiver.sender, bounces: MailReceiver.bounces,
+        replies: MailReceiver.replies, key: try await community.loadMailKey(),
         texts: Self.languages.mailTexts, send: { mailReceiver.receive($0) }))
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,

@@ -34,6 +34,8 @@ import Testing
     // The messages that wait for devices, counted when some are sent.
     "SCAN push_delivery USING INDEX push_delivery_due",
     "SCAN mail_delivery USING INDEX mail_delivery_created",
+    // A partial index of the addresses without mail, counted for the metrics.
+    "SCAN email USING INDEX email_stopped",
     "SCAN password_reset USING COVERING INDEX password_reset_by_time",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
@@ -288,6 +290,7 @@ import Testing
     _ = try (tx.email(of: RawDatabase.ada), tx.pendingEmail(withDigest: [1]), tx.mailRecipient(RawDatabase.ada))
     _ = try (tx.users(withEmail: "ada@example.org", limit: 3), tx.passwordResets(limit: 3), tx.mailKey())
     _ = try (tx.dueMails(limit: 3), tx.waitingMailCount(), tx.mailWindow(until: 1, limit: 3))
+    _ = try (tx.digestRecipients(limit: 3), tx.stoppedEmailCount())
     _ = try tx.unreadNotifications(after: 0, upTo: 1, since: 0, limit: 3)
     _ = try tx.unreadNotifications(of: RawDatabase.ada, in: RawDatabase.room, limit: 3)
     _ = try tx.isLive(ids[0])
@@ -404,6 +407,9 @@ import Testing
       _ = try tx.removeOldWebhookDeliveries(limit: 10)
       _ = try tx.removePreviousSecrets(limit: 10)
       _ = try tx.removeOldMails(limit: 10)
+      try tx.enqueueDigest(of: Garden.ada)
+      try tx.setDigestTime(1, of: Garden.ada)
+      _ = try (tx.noteBounce(of: 1, to: Garden.ada, limit: 3), tx.removeOldBounces(limit: 10))
       _ = try tx.removeOldPasswordResets(limit: 10)
       _ = try tx.countMailedReset(of: Garden.ada, window: 1)
       try tx.setToken(nil, of: endpoint)

@@ -193,7 +193,7 @@ class Addresses(Mail):
         row = page.get_by_role("group", name="lin@example.org")
         expect(row.first).to_contain_text("because its mail server refused it")
         self.look(page, "email-stopped-phone")
-        row.get_by_role("button", name="Send again").click()
+        row.get_by_role("button", name="Confirm again").click()
         expect(row).to_have_count(2)
         other = self.at("lin", self.path_in(self.mail_to("lin@example.org", "Confirm"), "/email"))
         other.get_by_role("button", name="Confirm address").click()

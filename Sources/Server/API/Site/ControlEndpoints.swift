@@ -46,6 +46,7 @@ extension API {
     Endpoint(.post, "/invites", .controlSocket, createInviteLink),
     Endpoint(.post, "/destructions", .controlSocket, destroyContent),
     Endpoint(.get, "/events", .controlSocket, streamEvents),
+    Endpoint(.post, "/mail", .anyone, receiveMail),
   ]
 
   public func addControlEndpoints(to routes: inout Router.Builder) {

@@ -28,9 +28,12 @@ extension ReadTransaction {
     }
     let wanted = try wantedNotifications(ids, settings, caller)
     guard let first = wanted.first, let last = wanted.last else { return nil }
-    let content = try content(of: first, others: wanted.count - 1, for: recipient, over: service)
-    let message = content.message(
+    var content = try content(of: first, others: wanted.count - 1, for: recipient, over: service)
+    let replyTo = last.message.flatMap { service.replyAddress(of: due.user, to: $0.id, at: now) }
+    if replyTo != nil { content.footer.insert((text: content.words(.replyHint), url: nil), at: 0) }
+    var message = content.message(
       to: address, id: "\(due.id).\(due.createdAt)", from: service, of: try self.settings(), at: now)
+    message.replyTo = replyTo
     return ComposedMail(message: message, notification: last.notification.id)
   }
 
@@ -113,6 +116,11 @@ extension WriteTransaction {
     var content: MailContent
     switch due.kind {
     case .notification, .weeklyDigest: return nil
+    case .replyNotice:
+      guard let fault = due.detail.flatMap({ ReplyFault(rawValue: $0) }) else { return nil }
+      let subject: MailTexts.Text = fault == .attachments ? .replyAttachmentsSubject : .replySubject
+      content = MailContent(subject: words(subject, parameters), lead: words(fault.text, parameters), words: words)
+      content.action = (label: words(.digestOpen, parameters), url: service.origin + "/")
     case .reset:
       guard user.mayResetByMail, let link = try mailedReset(of: due.user) else { return nil }
       content = MailContent(
@@ -140,7 +148,10 @@ extension WriteTransaction {
     // A repeated link is another one, so a mailbox must not take it for a copy.
     let hasLink = due.kind == .reset || due.kind == .confirmation
     let id = hasLink ? try Secret.make(byteCount: Secret.codeByteCount).text : "\(due.id).\(due.createdAt)"
-    return ComposedMail(message: content.message(to: address, id: id, from: service, of: site, at: now))
+    var message = content.message(to: address, id: id, from: service, of: site, at: now)
+    // RFC 3834 §3.3: an answer to a mail has no envelope sender, so it can't come back.
+    if due.kind == .replyNotice { message.returnPath = .none }
+    return ComposedMail(message: message)
   }
 
   /// The code of a new reset link.
@@ -148,6 +159,19 @@ extension WriteTransaction {
     let secret = try Secret.make()
     try addLink(.reset, for: user, digest: secret.digest, expiresAt: now + Community.mailedResetTime, isMailed: true)
     return secret.text
+  }
+}
+
+extension ReplyFault {
+  fileprivate var text: MailTexts.Text {
+    switch self {
+    case .address: .replyAddress
+    case .expired: .replyExpired
+    case .notAllowed: .replyNotAllowed
+    case .tooLong: .replyTooLong
+    case .unreadable: .replyUnreadable
+    case .attachments: .replyAttachments
+    }
   }
 }
 

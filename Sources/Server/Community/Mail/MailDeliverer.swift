@@ -28,6 +28,8 @@ public actor MailDeliverer {
   static let resetInterval: Int64 = 300_000
   static let longResetInterval: Int64 = 7_200_000
   static let maxQuickResets = 5
+  /// In milliseconds: the time between two notices about replies to the same user.
+  static let noticeInterval: Int64 = 3_600_000
   /// In milliseconds.
   static let firstDelay: Int64 = 30_000
   static let maxDelay: Int64 = 3_600_000
@@ -142,11 +144,17 @@ public actor MailDeliverer {
       try await community.store.write { tx throws(Refusal) in try tx.drop(mail) }
       return true
     }
-    let outcome = await service.send(composed.message)
+    var message = composed.message
+    if message.returnPath == .sender, let address = service.bounceAddress(of: mail, to: message.to, at: message.date) {
+      message.returnPath = .address(address)
+    }
+    let outcome = await service.send(message)
     switch outcome {
     case .accepted, .refused, .deferred:
       (outage, outageReason) = (nil, nil)
-      if case .refused(let reply) = outcome { log("The mail server refused a mail (\(mail.kind.rawValue)): \(reply)") }
+      if case .refused(let reply) = outcome {
+        log("The mail server refused a mail (\(mail.kind.rawValue)): \(reply.withoutAddresses)")
+      }
       let jitter = Int64.random(in: 0...Self.firstDelay)
       try await community.store.write { tx throws(Refusal) in try tx.record(outcome, of: composed, mail, jitter) }
       return true
@@ -181,7 +189,7 @@ public actor MailDeliverer {
 
   private func noteOutage(_ outcome: MailOutcome) async {
     let attempts = (outage?.attempts ?? 0) + 1
-    outageReason = "\(outcome)"
+    outageReason = outcome.description
     if attempts == 1 { log("Mail waits: \(outcome)") }
     let delay = min(Self.firstDelay << Int64(min(attempts - 1, 10)), Self.maxOutageDelay)
     let now = try? await community.store.readInBackground { tx throws(Refusal) in tx.now }
@@ -218,6 +226,7 @@ extension WriteTransaction {
         let isQuick = count < MailDeliverer.maxQuickResets
         let interval = isQuick ? MailDeliverer.resetInterval : MailDeliverer.longResetInterval
         try recordSent(mail, notification: nil, next: now + interval)
+      case .replyNotice: try recordSent(mail, notification: nil, next: now + MailDeliverer.noticeInterval)
       case .confirmation, .passwordChanged, .addressChanged, .weeklyDigest:
         try recordSent(mail, notification: nil, next: nil)
       }

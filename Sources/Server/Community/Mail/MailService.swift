@@ -7,17 +7,24 @@ public struct MailService: Sendable {
   /// The public URL of the site, which links begin with.
   let origin: String
   let sender: MailAddress
-  /// Signs links that unsubscribe.
+  /// Takes the reports of mail servers on mails that were not delivered; nil if the sender does.
+  let bounces: MailAddress?
+  /// Takes replies to notifications; nil if there are none.
+  let replies: MailAddress?
+  /// Signs links that unsubscribe, and the codes of mails.
   let key: [UInt8]
   let texts: MailTexts
+  public let receipts = MailReceiptCounts()
   let send: @Sendable (MailMessage) async -> MailOutcome
 
   public init(
-    origin: String, sender: MailAddress, key: [UInt8], texts: MailTexts,
-    send: @escaping @Sendable (MailMessage) async -> MailOutcome
+    origin: String, sender: MailAddress, bounces: MailAddress? = nil, replies: MailAddress? = nil, key: [UInt8],
+    texts: MailTexts, send: @escaping @Sendable (MailMessage) async -> MailOutcome
   ) {
     self.origin = origin
     self.sender = sender
+    self.bounces = bounces
+    self.replies = replies
     self.key = key
     self.texts = texts
     self.send = send
@@ -50,6 +57,15 @@ public struct MailTexts: Sendable {
     case passwordChanged = "page.mail.passwordChanged"
     case passwordChangedSubject = "page.mail.passwordChangedSubject"
     case reason = "page.mail.reason"
+    case replyAddress = "page.mail.replyAddress"
+    case replyAttachments = "page.mail.replyAttachments"
+    case replyAttachmentsSubject = "page.mail.replyAttachmentsSubject"
+    case replyExpired = "page.mail.replyExpired"
+    case replyHint = "page.mail.replyHint"
+    case replyNotAllowed = "page.mail.replyNotAllowed"
+    case replySubject = "page.mail.replySubject"
+    case replyTooLong = "page.mail.replyTooLong"
+    case replyUnreadable = "page.mail.replyUnreadable"
     case reset = "page.mail.reset"
     case resetAction = "page.mail.resetAction"
     case resetHint = "page.mail.resetHint"

@@ -150,5 +150,8 @@ enum MigrationHashes {
     Migration(
       number: 50, name: "weekly_digest",
       hash: "4a62532f912505b5c4d6f5ac87f06aeb0d441bf4aee7966de3e58cec850c3511"),
+    Migration(
+      number: 51, name: "incoming_mail",
+      hash: "a3e281e9b3ff6072202f7258192f0291341470a8d481638d345d095c1d3edae4"),
   ]
 }

@@ -27,6 +27,8 @@ public struct StoreMeasurement: Sendable {
   public internal(set) var lastEvent = 0
   public internal(set) var waitingPushes = 0
   public internal(set) var waitingMails = 0
+  /// Addresses to which mail has stopped.
+  public internal(set) var stoppedEmails = 0
   /// In milliseconds since 1970; nil before the first backup.
   public internal(set) var lastBackup: Int64?
   public internal(set) var lastRestoreTest: Statistics.RestoreTest?
@@ -42,6 +44,7 @@ extension Store {
       measured.lastEvent = try tx.lastEvent()
       measured.waitingPushes = try tx.waitingPushCount()
       measured.waitingMails = try tx.waitingMailCount()
+      measured.stoppedEmails = try tx.stoppedEmailCount()
       measured.lastBackup = try tx.lastBackup()?.at
       measured.lastRestoreTest = try tx.lastRestoreTest()
       return measured

@@ -15,7 +15,7 @@ public actor Housekeeping {
     case finishedJobs, expiredSessions, oldEndedSessions, oldSignIns, expiredLinks, expiredSeals, expiredReportCopies,
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
-      previousCommandSecrets, oldMails, oldPasswordResets, oldPresses, oldInvocations,
+      previousCommandSecrets, oldMails, oldBounces, oldPasswordResets, oldPresses, oldInvocations,
       expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps
 
     /// Deletes up to `limit` rows and returns whether more remain.
@@ -38,6 +38,7 @@ public actor Housekeeping {
       case .previousSecrets: try tx.removePreviousSecrets(limit: limit)
       case .previousCommandSecrets: try tx.removePreviousCommandSecrets(limit: limit)
       case .oldMails: try tx.removeOldMails(limit: limit)
+      case .oldBounces: try tx.removeOldBounces(limit: limit)
       case .oldPasswordResets: try tx.removeOldPasswordResets(limit: limit)
       case .oldPresses: try tx.removeOldPresses(limit: limit)
       case .oldInvocations: try tx.removeOldInvocations(limit: limit)

@@ -131,6 +131,7 @@ extension WriteTransaction {
           stopped_at = null
         where user_id = $1 and pending is not null
         """, user.number)
+      try connection.execute("delete from mail_bounce where user_id = $1", user.number)
     }
   }
 

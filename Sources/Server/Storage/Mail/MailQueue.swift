@@ -15,6 +15,8 @@ public enum MailKind: String, Sendable, Hashable, CaseIterable {
   case passwordChanged = "password_changed"
   case addressChanged = "address_changed"
   case weeklyDigest = "weekly_digest"
+  /// About a reply by mail that was not posted as it was written.
+  case replyNotice = "reply_notice"
 }
 
 /// A mail that is due.
@@ -28,6 +30,8 @@ public struct DueMail: Sendable, Hashable {
   public let address: String?
   public let createdAt: Int64
   public let attempts: Int
+  /// The reason of a notice about a reply.
+  public let detail: String?
 }
 
 /// The subject of a mail.
@@ -35,12 +39,14 @@ public enum MailTopic: Sendable, Hashable {
   case conversation(ID<Conversation>)
   case notification(ID<Notification>)
   case account(MailKind)
+  case replyNotice(String)
 
   fileprivate var text: String {
     switch self {
     case .conversation(let id): "c\(id)"
     case .notification(let id): "n\(id)"
     case .account(let kind): kind.rawValue
+    case .replyNotice: MailKind.replyNotice.rawValue
     }
   }
 
@@ -48,6 +54,7 @@ public enum MailTopic: Sendable, Hashable {
     switch self {
     case .conversation, .notification: .notification
     case .account(let kind): kind
+    case .replyNotice: .replyNotice
     }
   }
 }
@@ -66,7 +73,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.all(
         """
-        select id, user_id, kind, conversation_id, notification_id, address, created_at, attempts
+        select id, user_id, kind, conversation_id, notification_id, address, created_at, attempts, detail
         from mail_delivery
         where sent_at is null and due_at <= $1
         order by due_at, id
@@ -76,7 +83,8 @@ extension ReadTransaction {
         DueMail(
           id: try row.int(0), user: ID(try row.int(1)), kind: try row.word(2),
           conversation: try row.optionalInt(3).map { ID($0) }, notification: try row.optionalInt(4).map { ID($0) },
-          address: try row.optionalText(5), createdAt: Int64(try row.int(6)), attempts: try row.int(7))
+          address: try row.optionalText(5), createdAt: Int64(try row.int(6)), attempts: try row.int(7),
+          detail: try row.optionalText(8))
       }
     }
   }
@@ -174,20 +182,23 @@ extension WriteTransaction {
   /// user has not read its subject.
   public func enqueueMail(_ topic: MailTopic, of user: ID<User>, to address: String? = nil) throws(Refusal) {
     var (conversation, notification): (Int?, Int?) = (nil, nil)
+    var detail: String?
     switch topic {
     case .conversation(let id): conversation = id.number
     case .notification(let id): notification = id.number
     case .account: break
+    case .replyNotice(let reason): detail = reason
     }
     let id = nextID()
     try run { connection in
       try connection.execute(
         """
         insert into mail_delivery (
-          id, user_id, topic, kind, conversation_id, notification_id, address, created_at, due_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+          id, user_id, topic, kind, conversation_id, notification_id, address, created_at, due_at, detail)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
         on conflict (user_id, topic) do update
         set id = excluded.id, notification_id = excluded.notification_id, address = excluded.address,
+          detail = excluded.detail,
           created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0, sent_at = null
         where sent_at is not null
           and (
@@ -198,7 +209,8 @@ extension WriteTransaction {
               where n.id = mail_delivery.notification_id and n.read_at is not null
             )
           )
-        """, id, user.number, topic.text, topic.kind.rawValue, conversation, notification, address, Int(now))
+        """, id, user.number, topic.text, topic.kind.rawValue, conversation, notification, address, Int(now),
+        detail)
     }
   }
 

@@ -48,6 +48,7 @@ extension WriteTransaction {
       try connection.execute("delete from passkey where user_id = $1", user.number)
       try connection.execute("delete from sign_in where user_id = $1", user.number)
       try connection.execute("delete from email where user_id = $1", user.number)
+      try connection.execute("delete from mail_bounce where user_id = $1", user.number)
       try connection.execute("delete from mail_delivery where user_id = $1", user.number)
       try connection.execute("delete from notification_settings where user_id = $1", user.number)
       try connection.execute("delete from timeline_filter where user_id = $1", user.number)

@@ -65,12 +65,15 @@ export function emailRows({ address, pending, stopped_at: stopped }, { again, en
     const node = button(words, { on: () => whileBusy(node, act).catch((error) => told(error) ?? report(error)) });
     return node;
   };
-  const repeat = (text) => work(say('email.again'), () => again(text));
+  const repeat = (text, words = say('email.again')) => work(words, () => again(text));
   const remove = () => work(say('act.delete'), end);
   const state = stopped ? say('email.stopped', { at: moment(new Date(stopped)) }) : say('email.isConfirmed');
   return [
     address &&
-      addressRow(address, stopped ? 'alert' : 'online', state, [stopped && address !== pending && repeat(address), remove()]),
+      addressRow(address, stopped ? 'alert' : 'online', state, [
+        stopped && address !== pending && repeat(address, say('email.confirmAgain')),
+        remove(),
+      ]),
     pending && addressRow(pending, 'clock', say('email.waits'), [repeat(pending), !address && remove()]),
   ].filter(Boolean);
 }
