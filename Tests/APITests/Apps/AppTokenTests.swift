@@ -133,6 +133,70 @@ import Testing
     }
   }
 
+  @Test func `the work of an app lasts as long as its grant`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let stage = try await OAuthStage(village)
+      let (_, room) = try await village.garden()
+      var (access, refresh) = try await stage.tokens("admin", as: "ada", with: ["password": "ada’s password"])
+      let headers: Fields = ["Authorization": "Bearer \(access)"]
+      let hook = try await village.request(
+        .post, "/webhooks", ["conversation_id": room, "name": "CI"], fields: headers)
+      let url = try #require(hook["url"], "\(hook.text)")
+      let path = String(url[try #require(url.range(of: "/hooks/")).lowerBound...])
+      let made = try await village.request(.post, "/me/tokens", ["name": "robot", "scope": "read"], fields: headers)
+      let token = try #require(made["token"], "\(made.text)")
+      let housekeeping = Housekeeping(village.community.store)
+      // The access token expires, and is then replaced more often than a grant has access tokens.
+      for _ in 0..<2 * AppGrant.accessTokens {
+        clock.add(3_600_001)
+        await housekeeping.tick()
+        #expect(try await stage.status(access) == 401)
+        let next = try await stage.refresh(refresh)
+        (access, refresh) = (try #require(next["access_token"]), try #require(next["refresh_token"]))
+      }
+      for _ in 0..<2 * AppGrant.accessTokens {
+        let next = try await stage.refresh(refresh)
+        (access, refresh) = (try #require(next["access_token"]), try #require(next["refresh_token"]))
+      }
+      #expect(try await stage.status(token) == 200)
+      #expect(try await village.request(.post, path, ["text": "green"]).status == 200)
+      let rows = try await village.rows("select cast(count(*) as text) from session where grant_id is not null")
+      #expect(rows == ["\(AppGrant.accessTokens + 1)"])
+      // No replaced access token counts as revoked.
+      #expect(try await village.rows("select cast(count(*) as text) from ended_session") == ["0"])
+      #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
+      try await village.expect(204, .delete, "/me/apps/\(stage.app)", as: "ada")
+      #expect(try await stage.status(token) == 401)
+      #expect(try await village.request(.post, path, ["text": "green"]).status != 200)
+      #expect(try await village.rows("select cast(count(*) as text) from session where grant_id is not null") == ["0"])
+    }
+  }
+
+  @Test func `the device of an app outlives its access token`() async throws {
+    try await Village.open(.inMemory) { village in
+      let stage = try await OAuthStage(village)
+      var (access, refresh) = try await stage.tokens("write")
+      let oldest = access
+      let made = try await village.request(
+        .post, "/me/push-subscriptions", try PushReceiver.Device("one").draft,
+        fields: ["Authorization": "Bearer \(oldest)"])
+      #expect(made.status == 201, "\(made.text)")
+      _ = await village.push()
+      for _ in 0..<AppGrant.accessTokens {
+        let next = try await stage.refresh(refresh)
+        (access, refresh) = (try #require(next["access_token"]), try #require(next["refresh_token"]))
+      }
+      #expect(try await stage.status(oldest) == 401)
+      #expect(try await village.rows("select cast(count(*) as text) from push_subscription") == ["1"])
+      // The device of the app is told, though its token has expired.
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "script", "scope": "read"])
+      #expect(await village.push().count == 1)
+      try await village.expect(204, .delete, "/me/apps/\(stage.app)", as: "grace")
+      #expect(try await village.rows("select cast(count(*) as text) from push_subscription") == ["0"])
+    }
+  }
+
   @Test func `the second use of a refresh token ends its family`() async throws {
     try await Village.open(.inMemory) { village in
       let stage = try await OAuthStage(village)

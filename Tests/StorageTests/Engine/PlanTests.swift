@@ -290,7 +290,7 @@ import Testing
     _ = try (tx.email(of: RawDatabase.ada), tx.pendingEmail(withDigest: [1]), tx.mailRecipient(RawDatabase.ada))
     _ = try (tx.users(withEmail: "ada@example.org", limit: 3), tx.passwordResets(limit: 3), tx.mailKey())
     _ = try (tx.dueMails(limit: 3), tx.waitingMailCount(), tx.mailWindow(until: 1, limit: 3))
-    _ = try (tx.digestRecipients(limit: 3), tx.stoppedEmailCount())
+    _ = try (tx.digestRecipients(limit: 3), tx.stoppedEmailCount(), tx.activeSubscriber(ID(1)))
     _ = try tx.unreadNotifications(after: 0, upTo: 1, since: 0, limit: 3)
     _ = try tx.unreadNotifications(of: RawDatabase.ada, in: RawDatabase.room, limit: 3)
     _ = try tx.isLive(ids[0])

@@ -82,9 +82,12 @@ extension WriteTransaction {
     guard try sessionCount(.token, of: user) < limit else { throw .tooMany(limit: limit) }
     // A session ends when it is idle; its tokens do not.
     let parent = credential?.kind == .token ? credential : nil
+    // The grant of an app outlives its access tokens, and what the app has made ends with the grant.
+    let parentEnd =
+      try parent.map { parent throws(Refusal) in try isOfApp(parent.id) } == true ? nil : parent?.expiresAt
     let token = NewSession(
       user: user, kind: .token, digest: secret.digest, name: draft.name, scope: draft.scope,
-      expiresAt: [draft.expiresAt, parent?.expiresAt].compactMap(\.self).min(), parent: parent?.id,
+      expiresAt: [draft.expiresAt, parentEnd].compactMap(\.self).min(), parent: parent?.id,
       limits: draft.limits)
     let id = try add(token)
     try addNotification(.token, of: try self.user(user)?.standing?.owner ?? user, by: actor)

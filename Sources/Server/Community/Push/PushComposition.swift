@@ -9,7 +9,7 @@ extension ReadTransaction {
   /// The payload of a message; nil if it is not to be sent any more, or not now.
   func payload(of push: DuePush, over service: PushService, in zones: TimeZones) throws(Refusal) -> PushPayload? {
     let subscription = push.subscription
-    guard let session = try activeSession(subscription.session),
+    guard let session = try activeSubscriber(subscription.session),
       let notification = try inbox([push.notification]).first, notification.readAt == nil
     else { return nil }
     let settings = try notificationSettings(of: subscription.user)

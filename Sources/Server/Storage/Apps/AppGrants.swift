@@ -219,16 +219,62 @@ extension WriteTransaction {
     }
   }
 
-  /// Ends the oldest access tokens of a grant beyond the limit.
+  /// Ends the oldest access tokens of a grant beyond the limit. They were not revoked: the app has a newer one. One that has
+  /// created something expires, but its row stays.
   public func trimAccessTokens(of grant: ID<AppGrant>) throws(Refusal) {
-    let old = try run { connection in
-      try connection.all(
-        "select id, user_id from session where grant_id = $1 order by id desc limit -1 offset $2", grant.number,
-        AppGrant.accessTokens
-      ) { row in (ID<Session>(try row.int(0)), ID<User>(try row.int(1))) }
+    let kept = try run { connection in
+      try connection.all(Self.expireOldAccessTokens, Int(now), grant.number, AppGrant.accessTokens) { row in
+        ID<Session>(try row.int(0))
+      }
     }
-    for (session, user) in old { try end(session, .token, of: user) }
+    endedSessions += kept
+    try recordEnded { connection in
+      try connection.all(
+        Self.deleteOldAccessTokens, grant.number, Int(now), AppGrant.accessTokens, read: EndedSession.init)
+    }
   }
+
+  private static let expireOldAccessTokens = SQL(
+    """
+    update session as s
+    set expires_at = $1
+    where id in (
+      select id
+      from session
+      where grant_id = $2 and expires_at > $1
+      order by id desc
+      limit -1 offset $3
+    ) and \(hasDependents)
+    returning id
+    """)
+
+  private static let deleteOldAccessTokens = SQL(
+    """
+    delete from session as s
+    where id in (
+      select id
+      from session
+      where grant_id = $1 and expires_at > $2
+      order by id desc
+      limit -1 offset $3
+    ) and not \(hasDependents)
+    returning id, digest, 0
+    """)
+
+  /// Whether the access token `s` has created tokens, webhooks, slash commands or a subscription, which end with its grant:
+  /// its row stays until then.
+  static let hasDependents = """
+    (
+      s.grant_id is not null
+      and (
+        exists (select 1 from session c where c.parent_id = s.id)
+        or exists (select 1 from webhook w where w.token_id = s.id)
+        or exists (select 1 from webhook_endpoint e where e.token_id = s.id)
+        or exists (select 1 from command o where o.token_id = s.id)
+        or exists (select 1 from push_subscription u where u.session_id = s.id)
+      )
+    )
+    """
 
   /// Ends a grant with its tokens, and the tokens that these created.
   public func endGrant(_ grant: ID<AppGrant>) throws(Refusal) {

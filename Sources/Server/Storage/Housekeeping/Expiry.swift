@@ -98,20 +98,22 @@ extension WriteTransaction {
   /// Returns whether more remain.
   func removeExpiredSessions(limit: Int) throws(Refusal) -> Bool {
     try recordEnded { connection in
-      try connection.all(
-        """
-        delete from session
-        where id in (
-          select id
-          from session
-          where expires_at <= $1
-          order by expires_at, id
-          limit $2
-        )
-        returning id, digest, 0
-        """, Int(now), limit, read: EndedSession.init)
+      try connection.all(Self.deleteExpiredSessions, Int(now), limit, read: EndedSession.init)
     } == limit
   }
+
+  private static let deleteExpiredSessions = SQL(
+    """
+    delete from session
+    where id in (
+      select s.id
+      from session s
+      where s.expires_at <= $1 and not \(hasDependents)
+      order by s.expires_at, s.id
+      limit $2
+    )
+    returning id, digest, 0
+    """)
 
   /// Returns whether more remain.
   func removeExpiredLinks(limit: Int) throws(Refusal) -> Bool {

@@ -96,6 +96,22 @@ extension ReadTransaction {
     where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2) and \(isOfEnabledApp)
     """)
 
+  /// The same for a device with push messages, which an app may have subscribed: it lasts as long as the grant of the app.
+  public func activeSubscriber(_ id: ID<Session>) throws(Refusal) -> StoredSession? {
+    try run { connection in
+      try connection.first(Self.subscriberWithID, id.number, Int(now)) { row in try StoredSession(row) }
+    }
+  }
+
+  private static let subscriberWithID = SQL(
+    """
+    select s.id, s.user_id, a.role, s.scope, s.last_used_at, 0, s.forums, s.rate_limit
+    from session s
+    join account a on a.id = s.user_id
+    where s.id = $1 and a.state = 'active'
+      and (s.expires_at is null or s.expires_at > $2 or s.grant_id is not null) and \(isOfEnabledApp)
+    """)
+
   /// A user's sessions of one kind, newest first, without the access tokens of apps.
   public func sessions(
     _ kind: Session.Kind, of user: ID<User>, _ slice: ListSlice, current: ID<Session>?
