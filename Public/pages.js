@@ -15,6 +15,9 @@
   // A block that scrolls can be reached by the keyboard.
   for (const code of document.querySelectorAll('pre')) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
 
+  const passkey = document.querySelector('.consent-passkey');
+  if (passkey) offerPasskey(passkey);
+
   const list = document.querySelector('.posts[data-live]');
   const feed = document.querySelector('link[rel="alternate"][type="application/feed+json"]');
   if (!list || !feed) return;
@@ -42,4 +45,35 @@
   };
   setInterval(look, Number(list.dataset.live) || INTERVAL);
   document.addEventListener('visibilitychange', look);
+
+  /** On the page of an app: proves the session with a passkey, then shows the page without the password. */
+  function offerPasskey(line) {
+    const fault = line.nextElementSibling;
+    const button = line.querySelector('button');
+    // A passkey is for a host name. An older browser has the password.
+    if (!globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON || /^\[|^[\d.]+$/.test(location.hostname)) return;
+    const call = async (path, body) => {
+      const answer = await fetch(`/api/v1/sessions/current/proof${path}`, {
+        method: 'POST',
+        ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(String(answer.status));
+      return answer;
+    };
+    line.hidden = false;
+    button.addEventListener('click', async () => {
+      button.disabled = true;
+      fault.hidden = true;
+      try {
+        const options = await (await call('/options')).json();
+        const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
+        await call('', { credential: credential.toJSON() });
+        location.replace(`/oauth/authorize?${line.closest('form').elements.request.value}`);
+      } catch {
+        button.disabled = false;
+        fault.hidden = false;
+        button.focus();
+      }
+    });
+  }
 })();

@@ -112,10 +112,62 @@ class Apps(Village):
         page.get_by_role("button", name="Allow").click()
         self.assertIn("code", self.answered(page))
 
+    def test_a_passkey_proves_full_access(self):
+        context = self.context()
+        origin = f"http://localhost:{self.server.port}"
+        page = self.page(context)
+        page.goto(origin + "/sign-in?back=/you/passkeys")
+        page.get_by_label("Name").fill("grace")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_role("heading", name="Passkeys")).to_be_visible()
+        session = context.new_cdp_session(page)
+        session.send("WebAuthn.enable", {"enableUI": False})
+        key = session.send("WebAuthn.addVirtualAuthenticator", {"options": {
+            "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True,
+            "hasUserVerification": True, "isUserVerified": True, "automaticPresenceSimulation": True}})["authenticatorId"]
+        self.age_proofs()
+        page.goto(origin + self.address("admin"))
+        use = page.get_by_role("button", name="Use a passkey")
+        expect(page.get_by_label("Your password")).to_be_visible()
+        expect(use).to_have_count(0)
+        page.goto(origin + "/you/passkeys")
+        page.get_by_role("main").get_by_role("button", name="Add a passkey").click()
+        dialog = page.get_by_role("dialog", name="Confirm that it's you")
+        dialog.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("Passkey added.")).to_be_visible()
+
+        self.age_proofs()
+        page.goto(origin + self.address("admin"))
+        session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": False})
+        use.click()
+        expect(page.get_by_role("alert")).to_have_text("No passkey was used. Try again, or use your password.")
+        expect(use).to_be_focused()
+        self.photograph(page, "consent-passkey")
+        self.assert_accessible(page, "consent-passkey")
+        session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": True})
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Your password")).to_have_count(0)
+        page.get_by_role("button", name="Allow").click()
+        self.assertIn("code", self.answered(page))
+
+        # The page is whole without its script.
+        self.age_proofs()
+        plain = self.context(java_script_enabled=False)
+        plain.add_cookies(context.cookies())
+        page = self.page(plain)
+        page.goto(origin + self.address("admin"))
+        expect(page.get_by_role("button", name="Use a passkey")).to_have_count(0)
+        page.get_by_label("Your password").fill(PASSWORD)
+        page.get_by_role("button", name="Allow").click()
+        self.assertIn("code", self.answered(page))
+
     def age_proofs(self):
-        """The last proof of each session was eleven minutes ago."""
+        """The last proof of each session of grace was eleven minutes ago."""
         with closing(sqlite3.connect(f"{self.folder}/data/parley.db", timeout=30)) as database, database:
-            database.execute("update session set proved_at = proved_at - 660000")
+            database.execute(
+                "update session set proved_at = proved_at - 660000 where user_id = (select id from account where name_key = 'grace')")
 
     def test_a_visitor_signs_in_and_comes_back(self):
         page = self.page(self.context())

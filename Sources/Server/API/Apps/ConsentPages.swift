@@ -199,7 +199,7 @@ extension PageContext {
         html.void("input", ["type": "hidden", "name": "request", "value": query])
         html.void("input", ["type": "hidden", "name": "token", "value": token])
         if let fault { html.tag("p", ["class": "consent-fault", "role": "alert"], html.words[fault]) }
-        if let proof = pending.proof { Self.writeProof(needsCode: proof.needsCode, &html) }
+        if let proof = pending.proof { Self.write(proof, &html) }
         html.tag("p", ["class": "consent-verbs"]) { html in
           html.tag(
             "button", ["class": "button is-primary", "type": "submit", "name": "decision", "value": "allow"],
@@ -253,10 +253,19 @@ extension PageContext {
     return sentences
   }
 
-  private static func writeProof(needsCode: Bool, _ html: inout TagWriter) {
+  private static func write(_ proof: PendingAuthorization.Proof, _ html: inout TagWriter) {
     html.tag("p", [:], html.words[.consentProof])
+    if proof.hasPasskey { writePasskey(&html) }
     writeField("password", .consentPassword, "password", "current-password", &html)
-    if needsCode { writeField("code", .consentCode, "text", "one-time-code", &html) }
+    if proof.needsCode { writeField("code", .consentCode, "text", "one-time-code", &html) }
+  }
+
+  /// The script of the pages shows the button and proves the session; without it the password remains.
+  private static func writePasskey(_ html: inout TagWriter) {
+    html.tag("p", ["class": "consent-passkey", "hidden": ""]) { html in
+      html.tag("button", ["class": "button", "type": "button"], html.words[.consentPasskey])
+    }
+    html.tag("p", ["class": "consent-fault", "role": "alert", "hidden": ""], html.words[.consentNoPasskey])
   }
 
   private static func writeField(

@@ -197,6 +197,8 @@ extension PageText {
     case consentForums = "page.consent.forums"
     case consentLead = "page.consent.lead"
     case consentLimit = "page.consent.limit"
+    case consentNoPasskey = "passkeys.cancelled"
+    case consentPasskey = "proof.passkey"
     case consentPassword = "page.consent.password"
     case consentProfile = "page.consent.profile"
     case consentProof = "page.consent.proof"

@@ -17,6 +17,7 @@ public struct PendingAuthorization: Sendable {
   public struct Proof: Sendable, Hashable {
     /// Whether the password alone is not enough.
     public let needsCode: Bool
+    public let hasPasskey: Bool
   }
 }
 
@@ -46,7 +47,8 @@ extension CommunityView {
       guard let user = try tx.user(id) else { throw .unauthenticated }
       var proof: PendingAuthorization.Proof?
       if request.scope.scope >= .admin, try !tx.isProved(caller) {
-        proof = PendingAuthorization.Proof(needsCode: try tx.hasSecondFactor(id))
+        proof = PendingAuthorization.Proof(
+          needsCode: try tx.hasSecondFactor(id), hasPasskey: try tx.passkeyCount(of: id) > 0)
       }
       return PendingAuthorization(
         app: app, request: request, user: user,
