@@ -46,6 +46,14 @@ public final class UntrustedClient: Sendable {
   public func post(
     _ body: [UInt8], _ fields: Fields, to link: String, maxBytes: Int, isRepeatable: Bool = true
   ) async throws(UntrustedFault) -> UntrustedReply {
+    try await send(.post, .bytes(body), fields, to: link, maxBytes: maxBytes, isRepeatable: isRepeatable)
+  }
+
+  /// The same with another method.
+  public func send(
+    _ method: ParleyWire.Method, _ body: ClientRequestBody, _ fields: Fields, to link: String, maxBytes: Int,
+    isRepeatable: Bool
+  ) async throws(UntrustedFault) -> UntrustedReply {
     guard activeCount.add(1, ordering: .relaxed).newValue <= limits.maxFetches else {
       activeCount.subtract(1, ordering: .relaxed)
       throw .busy
@@ -53,7 +61,7 @@ public final class UntrustedClient: Sendable {
     defer { activeCount.subtract(1, ordering: .relaxed) }
     let end = ContinuousClock.now + .milliseconds(limits.timeout)
     let target = try policy.target(link, requiresTLS: true)
-    var request = ClientRequest(.post, target.address.target, fields, body: .bytes(body))
+    var request = ClientRequest(method, target.address.target, fields, body: body)
     request.isRepeatable = isRepeatable
     let answer = try await send(request, to: target, end)
     var text: [UInt8] = []
