@@ -82,6 +82,9 @@ let server: [Target] = [
   sources(
     "ACME", in: "Sources/Server/ACME", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto",
     "ParleyJSON"),
+  sources("OIDC", in: "Sources/Server/OIDC", "OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+  sources(
+    "Issuers", in: "Sources/Server/Issuers", "OIDC", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
   sources(
     "Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire",
     "ParleyCrypto", "ParleyJSON"),
@@ -95,7 +98,7 @@ let server: [Target] = [
   ),
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
-    "WebPush", "WebAuthn", "OAuth", "Mail", "ParleyCrypto"),
+    "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
     "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
@@ -103,7 +106,8 @@ let server: [Target] = [
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
   sources(
-    "API", in: "Sources/Server/API", "Community", "WebAuthn", "OAuth", "Mail", "PubSub", "ParleyModel", "ParleyMarkup",
+    "API", in: "Sources/Server/API", "Community", "WebAuthn", "OAuth", "OIDC", "Mail", "PubSub", "ParleyModel",
+    "ParleyMarkup",
     "Previews",
     "Web",
     "ParleyWire",
@@ -124,7 +128,8 @@ let kit: [Target] = [
 let programs: [Target] = [
   sources(
     "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Community", "PubSub", "Serving",
-    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "ParleyKit",
+    "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "OIDC", "Issuers",
+    "ParleyKit",
     "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
   program("parley", in: "Sources/parley/Main", "ParleyProgram"),
   program(
@@ -167,6 +172,7 @@ let testTargets: [Target] = [
   tests("WebTests", "Web"),
   tests("WebPushTests", "WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("WebAuthnTests", "WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON", "TestSupport"),
+  tests("OIDCTests", "OIDC", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("OAuthTests", "OAuth", "ParleyModel", "ParleyWire", "ParleyJSON"),
   tests("ACMETests", "ACME", "ParleyNetworking", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire", "ParleyJSON"),
@@ -174,6 +180,7 @@ let testTargets: [Target] = [
   tests(
     "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
     "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "WebAuthn", "OAuth",
+    "OIDC",
     "Mail",
     "ParleyHTTPClient",
     "TestSupport"),

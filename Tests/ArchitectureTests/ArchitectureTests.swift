@@ -55,10 +55,13 @@ private let mayImport: [String: Set<String>] = [
   "WebAuthn": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "OAuth": ["ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "ACME": ["ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto", "ParleyJSON"],
+  "OIDC": ["OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
+  "Issuers": ["OIDC", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto", "ParleyJSON"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
-    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "Mail",
+    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "OIDC",
+    "Mail",
     "ParleyCrypto", "Dispatch",
   ],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
@@ -68,7 +71,8 @@ private let mayImport: [String: Set<String>] = [
   "Web": ["ParleyWire", "ParleyJSON"],
   "Serving": ["ParleyNetworking", "ParleyWire", "Web", "ParleyJSON", "Dispatch"],
   "API": [
-    "Community", "WebAuthn", "OAuth", "Mail", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web", "ParleyWire",
+    "Community", "WebAuthn", "OAuth", "OIDC", "Mail", "PubSub", "ParleyModel", "ParleyMarkup", "Previews", "Web",
+    "ParleyWire",
     "ParleyJSON",
   ],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
@@ -77,7 +81,7 @@ private let mayImport: [String: Set<String>] = [
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
     "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "WebPush",
-    "Mail", "ACME", "ParleyWire", "Dispatch",
+    "Mail", "ACME", "OIDC", "Issuers", "ParleyWire", "Dispatch",
     // Its folder has the folder of the executable.
     "ParleyProgram",
   ],

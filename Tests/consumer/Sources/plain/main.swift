@@ -9,12 +9,14 @@ import Community
 import Crypto
 import Foundation
 import HTTPClient
+import Issuers
 import JSON
 import Markup
 import Media
 import Model
 import Networking
 import OAuth
+import OIDC
 import ParleyKit
 import Previews
 import PubSub
@@ -36,9 +38,10 @@ guard arguments.count == 4, let password = readLine() else {
 }
 let modules = [
   API.Own.module, CFaultyVFS.Own.module, CLinux.Own.module, COpenSSL.Own.module, CSQLite.Own.module, CZlib.Own.module,
-  Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, JSON.Own.module,
+  Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, Issuers.Own.module,
+  JSON.Own.module,
   Markup.Own.module, Media.Own.module, Model.Own.module, Networking.Own.module, OAuth.Own.module,
-  Previews.Own.module,
+  OIDC.Own.module, Previews.Own.module,
   PubSub.Own.module, SQLite.Own.module, Samples.Own.module, Serving.Own.module, Storage.Own.module,
   TestSupport.Own.module, Web.Own.module, WebAuthn.Own.module, WebPush.Own.module, Webhooks.Own.module, Wire.Own.module,
 ]
