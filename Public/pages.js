@@ -17,6 +17,11 @@
 
   const passkey = document.querySelector('.consent-passkey');
   if (passkey) offerPasskey(passkey);
+  // A window of a proof: the app in the other one goes on.
+  if (document.querySelector('[data-proved]')) {
+    new BroadcastChannel('parley.proof').postMessage('proved');
+    window.close();
+  }
 
   const list = document.querySelector('.posts[data-live]');
   const feed = document.querySelector('link[rel="alternate"][type="application/feed+json"]');

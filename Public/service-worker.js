@@ -37,7 +37,7 @@ self.addEventListener('notificationclick', (event) => {
 self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(subscribe(event)));
 
 function isAppRequest(url, request) {
-  if (request.mode === 'navigate') return !/^\/(api|dev|docs|oauth|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
+  if (request.mode === 'navigate') return !/^\/(api|dev|docs|oauth|oidc|healthz|readyz|metrics|sitemap|robots\.txt)([/.]|$)|\/feed\.(atom|json)$/.test(url.pathname);
   return /^\/app\//.test(url.pathname) || FILES.includes(url.pathname);
 }
 

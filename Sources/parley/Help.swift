@@ -497,7 +497,8 @@ enum Help {
     parley setup
 
     Prints the setup link for the first owner of a new site, as parley serve does at start. It replaces the previous link.
-    Exit status 1 if the site already has an owner.
+    Exit status 1 if the site already has an owner. Only on a site without sign-in by password it prints a link that signs
+    the first owner in with a new password, once, for a day: the way back when no OpenID provider answers.
     \(controlSocket)
 
     """
@@ -542,11 +543,11 @@ enum Help {
     Exit status 1: the backup is not complete, and nothing was changed.
 
     Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Later bans,
-    silences, roles, passwords, second factors, passkeys and uses of invites stay if the replaced database can be read. Ends
-    all sessions and tokens, and unused links of `parley setup` and `parley user reset`, and revokes the URLs of all webhooks;
-    with --keep-sessions only of those that ended since the backup. The next start erases again what the journal of
-    erasures names. A backup does not have the file secrets.key of the data folder: without it, users with two-step
-    sign-in need a recovery code, or the help of `parley user reset`.
+    silences, roles, passwords, second factors, passkeys, linked accounts and uses of invites stay if the replaced
+    database can be read. Ends all sessions and tokens, and unused links of `parley setup` and `parley user reset`, and
+    revokes the URLs of all webhooks; with --keep-sessions only of those that ended since the backup. The next start
+    erases again what the journal of erasures names. A backup does not have the file secrets.key of the data folder:
+    without it, users with two-step sign-in need a recovery code, or the help of `parley user reset`.
 
     Settings
 

@@ -170,13 +170,43 @@ extension Setting {
     name: "mail-reply-to", value: "ADDRESS",
     summary: "address for replies to notifications; they arrive at it with +CODE, for parley mail-in",
     fallback: "no replies")
+  static let oidc = Setting(
+    name: "oidc", value: "ID=ISSUER",
+    summary: "OpenID provider that signs users in, with an id for addresses: work=https://id.example.org/realms/work",
+    isRepeatable: true)
+  static let oidcClient = Setting(
+    name: "oidc-client", value: "ID=CLIENT", summary: "client id of this site at the provider", isRepeatable: true)
+  static let oidcSecretFile = Setting(
+    name: "oidc-secret-file", value: "ID=FILE", summary: "file with the client secret; without it the client is public",
+    isRepeatable: true)
+  static let oidcName = Setting(
+    name: "oidc-name", value: "ID=TEXT", summary: "name of the provider on buttons", fallback: "the id",
+    isRepeatable: true)
+  static let oidcRoles = Setting(
+    name: "oidc-roles", value: "GROUP=ROLE",
+    summary: "role of a group of the provider, up to admin; * is every user; ID:GROUP=ROLE with several providers",
+    isRepeatable: true)
+  static let oidcGroups = Setting(
+    name: "oidc-groups", value: "ID=CLAIM", summary: "claim with the groups of a user", fallback: "groups",
+    isRepeatable: true)
+  static let oidcACR = Setting(
+    name: "oidc-acr", value: "ID=VALUE",
+    summary: "authentication context that sign-ins need, such as one with a second factor", isRepeatable: true)
+  static let oidcCA = Setting(
+    name: "oidc-ca", value: "FILE",
+    summary: "root certificates, PEM, that the certificates of providers have to chain to",
+    fallback: "those of the system")
+  static let passwordSignIn = Setting(
+    name: "password-sign-in", value: "HOW",
+    summary: "on or off: sign-up, sign-in and resets by password; off needs a provider", fallback: "on")
 
   static let general: [Setting] = [
     config, listen, data, share, publicURL, formerURL, corsOrigin, trustedProxy, proxyFields, certificate, key,
     selfSigned, acme, acmeDirectory, acmeCA, acmeEmail, redirect, metricsListen, loops, polling, keepEvents,
     backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
     outgoing, smtpURL,
-    smtpPasswordFile, smtpCA, mailFrom, mailBounceTo, mailReplyTo, log, logAddresses, development,
+    smtpPasswordFile, smtpCA, mailFrom, mailBounceTo, mailReplyTo, oidc, oidcClient, oidcSecretFile, oidcName,
+    oidcRoles, oidcGroups, oidcACR, oidcCA, passwordSignIn, log, logAddresses, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

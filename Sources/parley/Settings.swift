@@ -198,7 +198,10 @@ struct Settings: Sendable {
 
   /// The first line of the file that a setting names.
   func secret(_ setting: Setting) throws(UsageError) -> String? {
-    guard let path = text(setting) else { return nil }
+    try text(setting).map { path throws(UsageError) in try secret(setting, in: path) }
+  }
+
+  func secret(_ setting: Setting, in path: String) throws(UsageError) -> String {
     let line = String(decoding: try FileSystem.read(path), as: UTF8.self).prefix { !$0.isNewline }
     guard !line.isEmpty else { throw mistake(setting, "names an empty file: \(path)") }
     guard !FileSystem.isReadableByOthers(path) else {

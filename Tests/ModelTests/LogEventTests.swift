@@ -21,7 +21,7 @@ import Testing
     #expect(
       LogEvent.allCases.map(\.rawValue) == [
         "start", "stop", "reload", "migration", "backup", "restore", "hook", "certificate", "alert", "restore_test",
-        "sign_in_failed", "token_reused",
+        "sign_in_failed", "token_reused", "issuer_failed",
       ])
   }
 }

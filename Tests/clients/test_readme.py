@@ -8,7 +8,7 @@ from pathlib import Path
 from servers import PARLEY
 
 README = Path(__file__).resolve().parents[2] / "docker" / "README.md"
-SETTING = re.compile(r"^  (--[a-z-]+(?: [A-Z:]+)?)  +(.+?)(?: \(([^()]*)\))?$", re.MULTILINE)
+SETTING = re.compile(r"^  (--[a-z-]+(?: [A-Z:=]+)?)  +(.+?)(?: \(([^()]*)\))?$", re.MULTILINE)
 
 
 def rows(text):

@@ -29,6 +29,7 @@ import pyotp
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from fido2.utils import websafe_encode
+from openid_issuer import CLIENT, SECRET, Providers, parameters, signed
 from servers import LOOPBACK, PARLEY, TOP, Server, free_port
 from serving import call, parley
 from test_passkeys import HOST, ORIGIN, Authenticator
@@ -94,15 +95,22 @@ class Site:
     def __enter__(self):
         self.program = ThreadingHTTPServer(("127.0.0.1", 0), Program)
         threading.Thread(target=self.program.serve_forever, daemon=True).start()
+        self.providers = Providers("work")
+        self.providers.__enter__()
+        secret = self.folder / "secret"
+        secret.write_text(SECRET)
+        secret.chmod(0o600)
         # The program may send requests to one port of this machine. That of the mail server is closed: mail waits.
         command = parley(
-            self.folder, "--public-url", ORIGIN, "--smtp-url", f"smtp://127.0.0.1:{free_port()}", "--mail-from", "parley@example.org")
+            self.folder, "--public-url", ORIGIN, "--smtp-url", f"smtp://127.0.0.1:{free_port()}", "--mail-from", "parley@example.org",
+            "--oidc", f"work={self.providers['work'].url}", "--oidc-client", f"work={CLIENT}", "--oidc-secret-file", f"work={secret}")
         self.server = Server("sample", LOOPBACK, self.program.server_port, *command[1:])
         return self
 
     def __exit__(self, *_):
         status = self.server.stop()
         self.program.shutdown()
+        self.providers.__exit__()
         if status:
             sys.exit(self.server.output())
 
@@ -149,6 +157,7 @@ def fill(site):
     fill_moderation(site, forum, me)
     fill_sign_in(site)
     fill_apps(site)
+    fill_identities(site)
     # Left for the next start: a link, and the notifications that are mailed.
     site.ask("ada", "POST", "/users/@barbara/reset")
     time.sleep(2)
@@ -287,6 +296,34 @@ def fill_apps(site):
     post = site.post("ada", feed["id"], "Wool is #warm")
     site.ask("grace", "PUT", "/me/timeline-filters/wool", {"include": {"hashtags": ["warm"]}})
     site.ask("grace", "PUT", "/timeline/read", {"message_id": post["id"]})
+
+
+def fill_identities(site):
+    """An account at a provider that a user has linked, and a session that it opened."""
+    provider, url = site.providers["work"], site.server.url
+    bearer = {"Authorization": f"Bearer {site.tokens['grace']}", "Content-Type": "application/json"}
+    asked = Request(f"{url}/api/v1/me/identities", json.dumps({"issuer": "work"}).encode(), bearer)
+    with urlopen(asked, timeout=60) as answer:
+        finish(site, provider, json.load(answer)["url"], answer.headers["Set-Cookie"], f"__Host-parley={site.tokens['grace']}; ")
+    try:
+        build_opener(NoRedirect).open(f"{url}/oidc/work", timeout=60)
+        sys.exit("The sign-in was not answered by a redirect.")
+    except HTTPError as redirect:
+        finish(site, provider, redirect.headers["Location"], redirect.headers["Set-Cookie"])
+
+
+def finish(site, provider, address, cookie, more=""):
+    """The answer of the provider to a request."""
+    request = parameters(address)
+    code = provider.code(request, signed(provider.claims(request["nonce"], sub="grace", preferred_username="grace")))
+    query = urlencode({"code": code, "state": request["state"], "iss": provider.url})
+    try:
+        build_opener(NoRedirect).open(
+            Request(f"{site.server.url}/oidc/work/callback?{query}", headers={"Cookie": more + cookie.split(";")[0]}), timeout=60)
+        sys.exit("The answer of the provider was not answered by a redirect.")
+    except HTTPError as redirect:
+        if redirect.code != 303:
+            sys.exit(redirect.read().decode())
 
 
 class NoRedirect(HTTPRedirectHandler):

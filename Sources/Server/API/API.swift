@@ -20,6 +20,8 @@ public struct API: Sendable {
   let push: PushService?
   /// Nil if the server sends no mail.
   let mail: MailService?
+  /// Nil without issuers.
+  let issuers: IssuerService?
   let hints: OperatorHints
   let log: @Sendable (String) -> Void
 
@@ -44,7 +46,8 @@ public struct API: Sendable {
   public init(
     _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
     previews: LinkPreviews? = nil, outgoing: OutgoingWebhooks? = nil, commands: OutgoingCommands? = nil,
-    push: PushService? = nil, mail: MailService? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
+    push: PushService? = nil, mail: MailService? = nil, issuers: IssuerService? = nil,
+    log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
     self.release = release
@@ -54,6 +57,7 @@ public struct API: Sendable {
     self.commands = commands
     self.push = push
     self.mail = mail
+    self.issuers = issuers
     hints = OperatorHints(log: log)
     self.log = log
   }
@@ -74,6 +78,7 @@ public struct API: Sendable {
 
   public func add(to routes: inout Router.Builder) {
     addOAuth(to: &routes)
+    addIssuers(to: &routes)
     for endpoint in Self.endpoints {
       for path in endpoint.paths {
         guard let bound = endpoint.bodyLimit else {

@@ -44,6 +44,9 @@ extension API {
     Endpoint(.post, "/me/passkeys", .user(.admin), createPasskey),
     Endpoint(.patch, "/me/passkeys/{id}", .user(.admin), updatePasskey),
     Endpoint(.delete, "/me/passkeys/{id}", .user(.admin), deletePasskey),
+    Endpoint(.get, "/me/identities", .user(.read), listIdentities),
+    Endpoint(.post, "/me/identities", .user(.admin), counts: .login, linkIdentity),
+    Endpoint(.delete, "/me/identities/{id}", .user(.admin), unlinkIdentity),
     // Users.
     Endpoint(.get, "/users", .user(.read), listUsers),
     Endpoint(.get, "/users/{id}", .anyone, getUser),

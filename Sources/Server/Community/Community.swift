@@ -17,13 +17,19 @@ public final class Community: Sendable {
   let messagePages = MessagePageCache()
   let moderationRules = ModerationRuleCache()
   let timeZones = TimeZones()
+  /// Whether users sign up and sign in with passwords.
+  public let allowsPasswordSignIn: Bool
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
   /// has no random bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)
 
   /// The store delivers commits to `publisher`. `passwordCost` shortens tests.
-  public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
+  public init(
+    _ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil,
+    allowsPasswordSignIn: Bool = true
+  ) {
     self.store = store
+    self.allowsPasswordSignIn = allowsPasswordSignIn
     hub = publisher.hub
     publisher.start(store)
     currentBounds = Mutex(bounds)

@@ -5,6 +5,8 @@ package enum LogEvent: String, Sendable, CaseIterable {
   case signInFailed = "sign_in_failed"
   /// A code or a refresh token of an app was used a second time.
   case tokenReused = "token_reused"
+  /// A sign-in at an OpenID provider failed, or its request to end sessions.
+  case issuerFailed = "issuer_failed"
 
   /// A line such as `event=backup result=ok path=/srv/a.tar Scheduled backup …`.
   package func line(_ fields: KeyValuePairs<String, String> = [:], _ sentence: String = "") -> String {

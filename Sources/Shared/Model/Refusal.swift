@@ -18,11 +18,14 @@ public enum Refusal: Error, Sendable, Hashable {
   case clientIDReused
   /// Invalid fields. Never empty.
   case invalid([FieldFault])
-  /// The operation needs a new proof that the session is the user's: the password, with a code if they have a second
-  /// factor, or a passkey.
-  case stepUpRequired(needsCode: Bool, hasPasskey: Bool)
+  /// The operation needs a new proof that the session is the user's.
+  case stepUpRequired(ProofMethods)
   /// The password of a sign-in is right; the challenge is to be answered with a code.
   case secondFactorRequired(challenge: String, expiresAt: Int64)
+  /// The operator has switched sign-in by password off.
+  case passwordSignInOff
+  /// Without the account the user could not sign in any more.
+  case lastSignInMethod
   /// The site requires a second factor, and the user has set up none.
   case secondFactorMissing
   /// The user is authenticated but not active: pending or disabled.
@@ -82,6 +85,8 @@ public enum Refusal: Error, Sendable, Hashable {
     case .sessionEnded: "session_ended"
     case .invalid: "invalid"
     case .stepUpRequired: "step_up_required"
+    case .passwordSignInOff: "password_sign_in_off"
+    case .lastSignInMethod: "last_sign_in_method"
     case .secondFactorRequired: "second_factor_required"
     case .secondFactorMissing: "second_factor_missing"
     case .notAdmitted(let state): "account_\(state.rawValue)"
@@ -114,7 +119,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .unavailable, .damaged, .diskFull: true
     case .unauthenticated, .sessionEnded, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused,
       .invalid,
-      .stepUpRequired, .secondFactorRequired, .secondFactorMissing,
+      .stepUpRequired, .secondFactorRequired, .secondFactorMissing, .passwordSignInOff, .lastSignInMethod,
       .notAdmitted, .banned, .silenced, .signUpsPaused, .tooMany,
       .tooLarge, .noRoom, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .secretRevoked, .contentRefused,
       .heldForReview, .commandFailed:

@@ -45,13 +45,13 @@ enum ServeCommand {
     let loaded = try loadCertificate(certificates, sockets, checked)
     settings.warnings(environment: Terminal.environment).forEach(logError)
     checkDescriptors(limits)
-    let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), logError)
+    let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), checked, logError)
     let store = community.store
     var outgoing = try await Outgoing(checked, community, share: share, log: logError)
     let api = API(
       community, release: .current, rates: checked.rates, previews: outgoing.requests?.previews,
       outgoing: outgoing.requests?.webhooks, commands: outgoing.requests?.commands,
-      push: outgoing.push?.service, mail: outgoing.mail?.service, log: logError)
+      push: outgoing.push?.service, mail: outgoing.mail?.service, issuers: outgoing.issuers?.service, log: logError)
 
     let probes = DoctorProbes(addresses)
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
@@ -116,12 +116,13 @@ enum ServeCommand {
   }
 
   private static func openCommunity(
-    _ folder: DataFolder, _ migrations: String, _ bounds: Bounds, _ logError: @escaping @Sendable (String) -> Void
+    _ folder: DataFolder, _ migrations: String, _ bounds: Bounds, _ settings: DaemonSettings,
+    _ logError: @escaping @Sendable (String) -> Void
   ) async throws -> Community {
     let publisher = API.publisher()
     let store = try openStore(folder, migrations, logError) { publisher.enqueue($0) }
     await store.eraseAgain()
-    return Community(store, publisher: publisher, bounds: bounds)
+    return Community(store, publisher: publisher, bounds: bounds, allowsPasswordSignIn: settings.allowsPasswordSignIn)
   }
 
   static func openStore(

@@ -23,6 +23,8 @@ struct DaemonSettings: Sendable {
   let accessLog: AccessLog.Options
   let allowsOutgoing: Bool
   let mail: MailSettings?
+  let issuers: IssuerSettings?
+  let allowsPasswordSignIn: Bool
   let certificates: Certificates?
   let alerts: AlertReceiver?
 
@@ -45,6 +47,11 @@ struct DaemonSettings: Sendable {
       addresses: try settings.choice(.logAddresses, [("short", .short), ("full", .full)]) ?? .short)
     allowsOutgoing = try settings.choice(.outgoing, [("on", true), ("off", false)]) ?? true
     mail = try MailSettings(settings, addresses)
+    issuers = try IssuerSettings(settings, addresses)
+    allowsPasswordSignIn = try settings.choice(.passwordSignIn, [("on", true), ("off", false)]) ?? true
+    if !allowsPasswordSignIn, issuers == nil {
+      throw settings.mistake(.passwordSignIn, "off needs \(Setting.oidc.flag): nobody could sign in.")
+    }
     certificates = try Certificates(settings, addresses, data: data)
     alerts = try AlertReceiver(settings)
     for text in settings.all(.listen) where SocketAddress(text) == nil { throw settings.noAddress(.listen, text) }

@@ -1,10 +1,13 @@
 import Community
+import ParleyNetworking
 
-/// Everything that the daemon sends to other servers: link previews and webhooks, push messages, mail.
+/// Everything that the daemon sends to other servers: link previews and webhooks, push messages, mail, sign-ins.
 struct Outgoing {
   let requests: OutgoingRequests?
   let push: OutgoingPush?
   let mail: OutgoingMail?
+  /// The operator names these, as the mail server, so `--outgoing off` leaves them on.
+  let issuers: OutgoingIssuers?
   private var deliveries: [Task<Void, Never>] = []
   private var mailing: Task<Void, Never>?
 
@@ -14,6 +17,7 @@ struct Outgoing {
     requests = settings.allowsOutgoing ? try OutgoingRequests(community) : nil
     push = settings.allowsOutgoing ? await OutgoingPush(community, settings.addresses, share: share, log: log) : nil
     mail = try await OutgoingMail.make(settings.mail, community, share: share, log: log)
+    issuers = try settings.issuers.map { settings throws(SystemError) in try OutgoingIssuers(settings) }
   }
 
   mutating func start() {
@@ -29,6 +33,7 @@ struct Outgoing {
     await push?.stop()
     mailing?.cancel()
     mail?.stop()
+    issuers?.stop()
     await mailing?.value
   }
 }

@@ -259,8 +259,8 @@ import Web
     #expect(
       kinds[.login]?.map(\.path).sorted() == [
         "/apps", "/apps/{id}/secret", "/bots", "/bots/{id}/tokens", "/commands", "/commands/{id}/secret",
-        "/destructions", "/email-confirmations", "/links/{code}", "/me/password",
-        "/me/second-factor",
+        "/destructions", "/email-confirmations", "/links/{code}", "/me/identities",
+        "/me/password", "/me/second-factor",
         "/me/tokens", "/password-resets", "/sessions",
         "/sessions/current/proof", "/sessions/passkey", "/sessions/second-factor", "/users/{id}", "/webhook-endpoints",
         "/webhook-endpoints/{id}/secret", "/webhooks", "/webhooks/{id}/secret",

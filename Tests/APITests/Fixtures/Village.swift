@@ -171,7 +171,7 @@ final class Village: Sendable {
         url: { policy.address(of: $0, requiresTLS: true)?.description }, examine: { await deliverer?.examine($0) }),
       commands: OutgoingCommands { await sender?.send($0) ?? .failed(.unreachable) },
       push: pushes ? pushDeliverer.service : nil,
-      mail: pushes ? mailDeliverer.service : nil)
+      mail: pushes ? mailDeliverer.service : nil, issuers: try OpenIDProvider(clock: clock).service)
     let router = Router { routes in
       api.add(to: &routes)
       let files = PageFiles(style: "/css/page.css", script: "/js/page.js", languages: Self.languages)

@@ -151,6 +151,13 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
         let id = try await PasskeyDevice.registered(stage.village, for: "grace").id
         try await stage.request(.delete, "/me/passkeys/\(id)", as: "grace")
       }),
+    ReplayCase("post /me/identities", { try await OpenIDProvider.link("g-1", to: "grace", in: $0.village) }),
+    ReplayCase(
+      "delete /me/identities/{id}",
+      { stage in
+        let id = try await OpenIDProvider.link("g-1", to: "grace", in: stage.village)
+        try await stage.request(.delete, "/me/identities/\(id)", as: "grace")
+      }),
     ReplayCase("post /users/{id}/reset", { try await $0.request(.post, "/users/@zoe/reset", as: "ada", [:]) }),
     ReplayCase(
       "post /bots", { try await $0.request(.post, "/bots", as: "ada", ["name": "dice", "scope": "write"]) }),

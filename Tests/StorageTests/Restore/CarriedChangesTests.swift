@@ -298,6 +298,26 @@ import Testing
     _ = scratch
   }
 
+  @Test func `unlinked accounts stay unlinked, and linked ones are kept`() async throws {
+    let identity = { (id: Int, user: Int, subject: String) in
+      """
+      insert into identity (id, user_id, issuer, subject, name, created_at)
+      values (\(id), \(user), 'https://id.example.org', '\(subject)', 'x', 1);
+      """
+    }
+    let (undone, site, scratch) = try await Self.restore(
+      before: (10...12).map { Self.user($0, "member") }.joined() + identity(20, 10, "a") + identity(21, 10, "b")
+        + identity(22, 11, "c"),
+      // The account of c is now that of another user.
+      since: """
+        delete from identity where id in (21, 22);
+        """ + identity(23, 12, "d") + identity(24, 12, "c"))
+    #expect(undone == "2 unlinked accounts (still unlinked), 2 linked accounts (kept).")
+    let left = try Self.rows("select user_id, subject from identity order by subject", in: site)
+    #expect(left == ["10 a", "12 c", "12 d"])
+    _ = scratch
+  }
+
   @Test func `removed passkeys stay removed, and new ones and counters are kept`() async throws {
     let passkey = { (id: Int, user: Int) in
       """

@@ -76,7 +76,8 @@ export class Router {
         url.origin !== location.origin ||
         link.target === '_blank' ||
         link.hasAttribute('download') ||
-        url.pathname.startsWith('/api/')
+        // The server answers these.
+        /^\/(api|oidc)\//.test(url.pathname)
       )
         return;
       event.preventDefault();

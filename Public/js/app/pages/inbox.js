@@ -67,7 +67,7 @@ export async function open(shell, { query }) {
 
 /** The texts of notices about the account and the server, which few inboxes have. @returns {Promise<unknown> | undefined} until they are here */
 function loadRareText(site) {
-  const isRare = ({ notice }) => notice && /^(alert|endpoint|passkey|recovery|second)/.test(notice.kind);
+  const isRare = ({ notice }) => notice && /^(alert|endpoint|identity|passkey|recovery|second)/.test(notice.kind);
   return inboxGroups(site).some(({ rows }) => rows.some(isRare)) ? loadMoreText()?.catch(() => {}) : undefined;
 }
 
@@ -107,7 +107,7 @@ const ALERTS = ['disk', 'backup_late', 'restore_test', 'off_site_late', 'damage'
 function noticeRow({ site }, { key, notice, conversation, count }) {
   const actor = site.user(notice.actor_id);
   const hasFlag = count > 1 || notice.kind === 'alert' || (notice.kind === 'report' && !notice.actor_id);
-  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints', alert: '/admin' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
+  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints', alert: '/admin', identity_linked: '/you/accounts', identity_unlinked: '/you/accounts' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
   return inboxRow({
     key,
     href,

@@ -14,7 +14,7 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 
-const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, twostep, sessions, signins, apps, tokens, stars, drafts };
+const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, accounts, twostep, sessions, signins, apps, tokens, stars, drafts };
 const pictures = {
   profile: 'user',
   groups: 'users',
@@ -24,6 +24,7 @@ const pictures = {
   privacy: 'eye',
   password: 'key',
   passkeys: 'key',
+  accounts: 'link',
   twostep: 'lock',
   sessions: 'shield',
   signins: 'clock',
@@ -53,7 +54,7 @@ async function groups(shell, column) {
 
 export async function open(shell, { part }) {
   const { site } = shell;
-  const offered = Object.keys(parts).filter((it) => it !== 'email' || site.server.mail);
+  const offered = Object.keys(parts).filter((it) => (it !== 'email' || site.server.mail) && (it !== 'accounts' || site.server.issuers.length));
   if (offered.includes(part)) {
     const content = el('div.page-column');
     const close = await parts[part](shell, content);
@@ -122,6 +123,10 @@ export function settingLink(href, picture, words, second) {
 
 async function passkeys(shell, column) {
   return (await import('../account/security/passkeys.js')).passkeys(shell, column);
+}
+
+async function accounts(shell, column) {
+  return (await import('../account/security/identities.js')).identities(shell, column);
 }
 
 async function twostep(shell, column) {

@@ -2,12 +2,13 @@
 
 import { displayName } from '../core/displayname.js';
 import { el } from '../core/dom.js';
-import { say } from '../core/text/text.js';
-import { signInForm, sentence } from '../account/signin/form.js';
+import { say, sayProblem } from '../core/text/text.js';
+import { noticePage, signInForm, sentence } from '../account/signin/form.js';
 import { askCode, goIn, returnAddress, returnTo, signInAddress } from '../account/signin/enter.js';
 import { isOld, oldReset } from '../account/email/mailpages.js';
 import { device, passwordField } from '../account/signin/newcomer.js';
 import { passkeySignIn } from '../account/security/passkeysignin.js';
+import { issuerLinks, takeChallenge } from '../account/signin/issuers.js';
 import { join } from '../account/signin/signup.js';
 import { field } from '../parts/forms/field.js';
 import { rich } from '../parts/message/rich.js';
@@ -20,16 +21,27 @@ export { confirmAddress, forgot } from '../account/email/mailpages.js';
 
 export async function signIn(shell, { back, query }) {
   const { site } = shell;
+  const challenge = takeChallenge();
   const address = returnAddress(back, query);
   if (site.me) return returnTo(shell, address);
-  const canJoin = ['open', 'approval'].includes(site.server.policy);
+  if (challenge) return codePage(shell, challenge, address);
+  const canJoin = ['open', 'approval'].includes(site.server.policy) && site.server.password_sign_in;
   if (canJoin && query?.has('new')) return join(shell, address);
   return passkeySignIn(site, device(), (user) => goIn(shell, user, address), (passkey) => passwordSignIn(shell, address, canJoin, passkey));
+}
+
+/** The second step of a sign-in at a provider. */
+function codePage(shell, challenge, address) {
+  const page = passwordSignIn(shell, address, false, null);
+  askCode(shell, page, { code: 'second_factor_required', params: { challenge } }, address);
+  return { ...page, shown: () => page.node.querySelector('input').focus() };
 }
 
 /** @param passkey the button to sign in without the password, if there is one */
 function passwordSignIn(shell, address, canJoin, passkey) {
   const { site } = shell;
+  const issuers = issuerLinks(site, { back: address });
+  if (!site.server.password_sign_in) return issuerSignIn(shell, issuers, passkey);
   const name = field(say('signIn.name'), { name: 'username', autocomplete: 'username webauthn' });
   const password = passwordField(site, false);
   const page = signInForm({
@@ -41,6 +53,7 @@ function passwordSignIn(shell, address, canJoin, passkey) {
     problem: site.ban,
     foot: [
       passkey && el('div.field', null, passkey),
+      issuers.map((it) => el('div.field', null, it)),
       canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: signInAddress(address, true) }, say('join.verb'))),
       site.server.policy === 'invite' && el('p', null, say('signIn.byInvite')),
       site.server.mail && el('p', null, el('a', { href: '/forgot' }, say('forgot.link'))),
@@ -65,6 +78,18 @@ function passwordSignIn(shell, address, canJoin, passkey) {
     },
   });
   return page;
+}
+
+/** The sign-in page of a site without passwords. */
+function issuerSignIn({ site }, issuers, passkey) {
+  const fault = el('p.form-fault', { role: 'alert', hidden: true });
+  const tell = (error) => {
+    fault.hidden = false;
+    fault.textContent = error.sentence ?? sayProblem(error);
+  };
+  if (site.ban) tell(site.ban);
+  const page = noticePage(site.server.name, say('signIn.only'), fault, issuers, passkey);
+  return { ...page, tell, shown: () => page.node.querySelector('a').focus() };
 }
 
 export async function front(shell) {
@@ -103,7 +128,7 @@ export async function front(shell) {
           'div.empty-actions',
           null,
           el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
-          ['open', 'approval'].includes(site.server.policy) && el('a.button', { href: '/sign-in?new' }, say('join.verb')),
+          ['open', 'approval'].includes(site.server.policy) && site.server.password_sign_in && el('a.button', { href: '/sign-in?new' }, say('join.verb')),
         ),
         site.forums.size
           ? el('div.front-forums', null, el('h2.section-title', null, say('navigation.forums')), tiles(site))

@@ -26,6 +26,10 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   public let showsLinkPreviews: Bool
   /// Whether users may confirm an email address and reset a password by mail.
   public let sendsMail: Bool
+  /// Whether users sign up and sign in with passwords.
+  public let allowsPasswordSignIn: Bool
+  /// OpenID providers that sign users in.
+  public let issuers: [IssuerInfo]
   /// The key that devices subscribe to push messages with; nil if the server sends none.
   public let vapidKey: String?
   /// Address of the operator: a web page or `mailto:`.
@@ -47,6 +51,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     isSignedIn = try object.optional("signed_in") ?? false
     showsLinkPreviews = try object.bool("link_previews")
     sendsMail = try object.optional("mail") ?? false
+    allowsPasswordSignIn = try object.optional("password_sign_in") ?? true
+    issuers = try object.optional("issuers") ?? []
     vapidKey = try object.optional("vapid_key")
     contactURL = try object.optional("contact_url")
     privacyURL = try object.optional("privacy_url")
@@ -54,6 +60,23 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     var limits: [String: Int] = [:]
     for (name, value) in all.members() where value.kind == .number { limits[name] = try value.int() }
     self.limits = limits
+  }
+}
+
+/// An OpenID provider that signs users in. In a browser `/oidc/<id>` of the site leads there and back.
+public struct IssuerInfo: JSONReadable, Sendable, Hashable {
+  /// The id in addresses of the site.
+  public let id: String
+  /// The name on buttons.
+  public let name: String
+  /// Its identifier, as in the `issuers` of `step_up_required`.
+  public let url: String
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    id = try object.string("id")
+    name = try object.string("name")
+    url = try object.string("url")
   }
 }
 

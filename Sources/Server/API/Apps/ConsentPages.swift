@@ -187,6 +187,9 @@ extension PageContext {
   ) -> Response {
     let name = pending.app.name
     let title = words.said(.consentTitle, ["app": name, "site": site.name], count: nil)
+    // A page of the issuer proves the session, and leads back.
+    let provers = (api.issuers?.issuers ?? []).filter { pending.proof?.issuers.contains($0.url) == true }
+    let back = Percent.encode(Self.authorize(query))
     var page = VisitorPage([title]) { html in
       html.tag("h1", [:], title)
       Self.writeFacts(about: pending, &html)
@@ -200,10 +203,19 @@ extension PageContext {
         html.void("input", ["type": "hidden", "name": "token", "value": token])
         if let fault { html.tag("p", ["class": "consent-fault", "role": "alert"], html.words[fault]) }
         if let proof = pending.proof { Self.write(proof, &html) }
+        for issuer in provers {
+          html.tag("p") { html in
+            html.tag(
+              "a", ["class": "button", "href": "\(issuer.startPath)?prove&back=\(back)"],
+              html.words.filled(.signInWith, name: html.words.isolated(issuer.name)))
+          }
+        }
         html.tag("p", ["class": "consent-verbs"]) { html in
-          html.tag(
-            "button", ["class": "button is-primary", "type": "submit", "name": "decision", "value": "allow"],
-            html.words[.consentAllow])
+          if pending.proof?.hasPassword != false {
+            html.tag(
+              "button", ["class": "button is-primary", "type": "submit", "name": "decision", "value": "allow"],
+              html.words[.consentAllow])
+          }
           html.tag(
             "button",
             ["class": "button", "type": "submit", "name": "decision", "value": "cancel", "formnovalidate": ""],
@@ -253,9 +265,10 @@ extension PageContext {
     return sentences
   }
 
-  private static func write(_ proof: PendingAuthorization.Proof, _ html: inout TagWriter) {
+  private static func write(_ proof: ProofMethods, _ html: inout TagWriter) {
     html.tag("p", [:], html.words[.consentProof])
     if proof.hasPasskey { writePasskey(&html) }
+    guard proof.hasPassword else { return }
     writeField("password", .consentPassword, "password", "current-password", &html)
     if proof.needsCode { writeField("code", .consentCode, "text", "one-time-code", &html) }
   }

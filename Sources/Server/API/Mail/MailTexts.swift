@@ -26,7 +26,8 @@ extension Notification.Kind {
     case .direct: .mailDirect
     case .room: .inboxRoom
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied,
+      .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied, .identityLinked,
+      .identityUnlinked,
       .alert:
       key
     }

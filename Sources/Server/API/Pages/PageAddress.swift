@@ -28,6 +28,16 @@ enum PageAddress {
   /// The sign-in page, which returns to `back`.
   static func signIn(back: String) -> String { "/sign-in?back=\(encoded(back))" }
 
+  /// The path, query and fragment of a page of this site; nil for any other text. Browsers read a backslash as a slash.
+  static func ownPath(_ text: String) -> String? {
+    guard text.hasPrefix("/"), !text.hasPrefix("//"), text.utf8.count <= maxPathBytes,
+      text.utf8.allSatisfy({ 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "\\") })
+    else { return nil }
+    return text
+  }
+
+  private static let maxPathBytes = 2_048
+
   static func signUp(back: String) -> String { "/sign-in?new&back=\(encoded(back))" }
 
   private static func encoded(_ address: String) -> String { Percent.encode(address).replacing("%2F", with: "/") }

@@ -65,6 +65,7 @@ struct VisitorPages: Sendable {
       request, server throws(Problem) in
       try await respond(to: request, server) { try await $0.answerConsent() }
     }
+    addIssuers(to: &routes)
     // Conversations outside of forums have participants; other addresses under these paths do not exist.
     for path in ["/c/{rest...}", "/f/{rest...}", "/t/{rest...}", "/u/{rest...}", "/m/{rest...}"] {
       page(path, &routes) { _ in throw Refusal.notFound }
@@ -87,6 +88,25 @@ struct VisitorPages: Sendable {
     file("/app.webmanifest", &routes, holding: 0) { try $0.manifest() }
     file("/sitemap.xml", &routes) { try await $0.sitemapIndex() }
     file("/sitemap/{part}", &routes, holding: PageContext.maxSitemapBytes) { try await $0.sitemapPart() }
+  }
+
+  /// Sign-in at issuers.
+  private func addIssuers(to routes: inout Router.Builder) {
+    let pages: [(String, Answer)] = [
+      ("/oidc/{issuer}", { try await $0.startSignIn() }),
+      ("/oidc/{issuer}/callback", { try await $0.completeSignIn() }),
+      ("/oidc/{issuer}/sign-up", { try $0.signUpPage() }),
+      ("/oidc/{issuer}/proved", { $0.provedPage() }),
+    ]
+    for (path, answer) in pages {
+      routes.on(.get, path) { request, server throws(Problem) in
+        try await respond(to: request, server, answer)
+      }
+    }
+    routes.on(.post, "/oidc/{issuer}/sign-up", bodyLimit: { PageContext.maxSignUpBytes }) {
+      request, server throws(Problem) in
+      try await respond(to: request, server) { try await $0.signUpWithIssuer() }
+    }
   }
 
   /// Addresses that visitors see after they have signed in.

@@ -33,6 +33,8 @@ extension Notification.Kind {
     case .passkeyCreated: .inboxPasskeyCreated
     case .passkeyDeleted: .inboxPasskeyDeleted
     case .passkeyCopied: .inboxPasskeyCopied
+    case .identityLinked: .inboxIdentityLinked
+    case .identityUnlinked: .inboxIdentityUnlinked
     case .alert: .inboxAlert
     }
   }

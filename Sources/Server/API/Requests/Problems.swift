@@ -35,8 +35,9 @@ extension Problem {
     case .clientIDReused:
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
-    case .stepUpRequired(let needsCode, let hasPasskey):
-      self = .stepUpRequired(refusal.code, needsCode: needsCode, hasPasskey: hasPasskey)
+    case .stepUpRequired(let methods): self = .stepUpRequired(refusal.code, methods)
+    case .passwordSignInOff, .lastSignInMethod:
+      self = .signInMethods(refusal.code, isOff: refusal == .passwordSignInOff)
     case .secondFactorRequired(let challenge, let expiresAt):
       self = .secondFactorRequired(refusal.code, challenge, until: expiresAt)
     case .secondFactorMissing:
@@ -106,12 +107,22 @@ extension Problem {
     return Problem(.failedDependency, code: code, title: title)
   }
 
-  private static func stepUpRequired(_ code: String, needsCode: Bool, hasPasskey: Bool) -> Problem {
-    let methods = [needsCode ? "password_and_code" : "password"] + (hasPasskey ? ["passkey"] : [])
+  private static func stepUpRequired(_ code: String, _ methods: ProofMethods) -> Problem {
+    let words = [
+      methods.hasPassword ? "your password" : nil, methods.hasPasskey ? "a passkey" : nil,
+      methods.issuers.isEmpty ? nil : "a linked account",
+    ].compactMap(\.self)
+    let title = words.isEmpty ? "It has to be confirmed." : "Confirm it with \(words.joined(separator: " or "))."
     return Problem(
-      .forbidden, code: code,
-      title: hasPasskey ? "Confirm it with your password or a passkey." : "Confirm it with your password.",
-      params: [("methods", .list(methods))])
+      .forbidden, code: code, title: title,
+      params: [("methods", .list(methods.names))]
+        + (methods.issuers.isEmpty ? [] : [("issuers", .list(methods.issuers))]))
+  }
+
+  private static func signInMethods(_ code: String, isOff: Bool) -> Problem {
+    isOff
+      ? Problem(.forbidden, code: code, title: "Sign-in by password is off on this site.")
+      : Problem(.conflict, code: code, title: "This account is the only way to sign in.")
   }
 
   private static func secondFactorRequired(_ code: String, _ challenge: String, until end: Int64) -> Problem {

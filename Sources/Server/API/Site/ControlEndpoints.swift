@@ -54,8 +54,11 @@ extension API {
   }
 
   @Sendable private static func createSetupLink(_ context: RequestContext) async throws -> Response {
-    guard let code = try await context.community.createSetupLink() else { throw Refusal.gone }
-    return .object(.created) { json in json.field("url", "\(context.server.origin)/setup/\(code)") }
+    if let code = try await context.community.createSetupLink() {
+      return .object(.created) { json in json.field("url", "\(context.server.origin)/setup/\(code)") }
+    }
+    guard let code = try await context.community.createOwnerLink() else { throw Refusal.gone }
+    return .object(.created) { json in json.field("url", "\(context.server.origin)/reset/\(code)") }
   }
 
   @Sendable private static func listAllUsers(_ context: RequestContext) async throws -> Response {

@@ -10,10 +10,13 @@ extension API {
     let facts = try context.view.getServer()
     let release = context.api.release
     let key = context.api.push.map { "-\($0.publicKey.prefix(12))" } ?? ""
+    // The operator changes these with a restart of the server.
+    let issuers = context.api.issuers?.issuers ?? []
+    let ways = (context.community.allowsPasswordSignIn ? [] : ["no-password"]) + issuers.map(\.id)
     let tag =
       "\(facts.settings.revision)-\(facts.isSetUp ? 1 : 0)-\(facts.epoch)-\(release.version)-\(release.web)\(key)"
       + (context.api.mail == nil ? "" : "-mail") + (context.api.previews == nil ? "-alone" : "")
-      + (context.caller.user == nil ? "" : "-user")
+      + (context.caller.user == nil ? "" : "-user") + ways.map { "-\($0)" }.joined()
     return Response.object { json in
       json.field("name", facts.settings.name)
       json.field("hue", facts.settings.hue)
@@ -29,6 +32,16 @@ extension API {
       json.field("privacy_url", facts.settings.privacyURL)
       json.field("link_previews", facts.settings.linkPreviews && context.api.previews != nil)
       json.field("mail", context.api.mail != nil)
+      json.field("password_sign_in", context.community.allowsPasswordSignIn)
+      json.array("issuers") { json in
+        for issuer in issuers {
+          json.object { json in
+            json.field("id", issuer.id)
+            json.field("name", issuer.name)
+            json.field("url", issuer.url)
+          }
+        }
+      }
       json.field("vapid_key", context.api.push?.publicKey)
       json.object("limits") { context.community.bounds.write(to: &$0) }
     }.tagged(tag, since: context.community.start)

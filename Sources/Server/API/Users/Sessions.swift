@@ -218,7 +218,12 @@ extension RequestContext {
       if !wantsCookie { json.field("token", opened.token) }
       json.field("user", opened.user)
     }
-    guard wantsCookie else { return response }
+    if wantsCookie { try addCookies(of: opened, to: &response) }
+    return response
+  }
+
+  /// The cookies of the session and of the device.
+  func addCookies(of opened: OpenedSession, to response: inout Response) throws(Refusal) {
     let device = try view.deviceCookie(for: opened)
     for cookie in [
       cookie(holding: opened.token, maxAge: Authentication.cookieAge),
@@ -226,7 +231,6 @@ extension RequestContext {
     ] {
       if let cookie { response.fields.add("Set-Cookie", cookie) }
     }
-    return response
   }
 
   fileprivate func cookie(_ name: String? = nil, holding value: String, maxAge: Int) -> String? {

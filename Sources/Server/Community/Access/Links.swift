@@ -20,6 +20,19 @@ extension Community {
     }
   }
 
+  /// Creates a link by which the first owner signs in. Nil while all users may sign in with passwords: the link is the way
+  /// back when no issuer answers.
+  public func createOwnerLink() async throws(Refusal) -> String? {
+    guard !allowsPasswordSignIn else { return nil }
+    let secret = try Secret.make()
+    return try await store.write { tx throws(Refusal) in
+      guard let owner = try tx.owner() else { return nil }
+      try tx.addLink(.reset, for: owner, digest: secret.digest, by: owner, expiresAt: tx.now + Self.resetTime)
+      try tx.audit(.passwordReset, by: owner, subject: owner.number)
+      return secret.text
+    }
+  }
+
   /// Lifetime of a reset link in milliseconds: one day.
   static let resetTime: Int64 = 86_400_000
 
@@ -29,9 +42,10 @@ extension Community {
   {
     let actor = try caller.requireUser(.admin)
     let secret = try Secret.make()
-    return try await store.write { tx throws(Refusal) in
+    return try await store.write { [allowsPasswordSignIn] tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       try tx.requireReset(of: user, rights, by: caller)
+      guard allowsPasswordSignIn || user.summary.role == .owner else { throw .passwordSignInOff }
       // Imported users sign up by an invite instead, and bots have tokens alone.
       guard let standing = user.standing, !standing.isImported, user.summary.role != .bot,
         standing.state == .active || standing.state == .deactivated
@@ -57,8 +71,10 @@ extension Community {
     let secret = try Secret.makeToken()
     // A challenge is an outcome of the transaction: if it were thrown, the link would not be consumed.
     let outcome: Result<OpenedSession, Refusal> = try await store.write {
-      [bounds, linkKey, deviceKey] tx throws(Refusal) in
+      [bounds, linkKey, deviceKey, allowsPasswordSignIn] tx throws(Refusal) in
       let user = try tx.useUp(link, use, hash)
+      let role = try tx.user(user)?.summary.role
+      guard allowsPasswordSignIn || role == .owner else { throw .passwordSignInOff }
       if let challenge = try tx.recordedChallenge(for: user, key: linkKey, by: .link, on: use.device, from: origin) {
         return .failure(challenge)
       }

@@ -89,6 +89,7 @@ extension Community {
   public func signIn(
     name: String, password: String, on device: String, from origin: SignInOrigin = SignInOrigin()
   ) async throws(Refusal) -> OpenedSession {
+    try requirePasswordSignIn()
     let device = try Texts.device(device, bounds)
     guard password.utf8.count <= bounds.passwordBytes, name.utf8.count <= UserName.maxBytes else {
       throw .wrongCredentials
@@ -99,6 +100,11 @@ extension Community {
       if let outcome { return try outcome.get() }
     }
     throw .wrongCredentials
+  }
+
+  /// Throws if the operator has switched sign-in by password off. The answer is the same for all names.
+  func requirePasswordSignIn() throws(Refusal) {
+    guard allowsPasswordSignIn else { throw .passwordSignInOff }
   }
 
   /// Nil if the stored hash is no longer the one that was checked.

@@ -12,13 +12,7 @@ public struct PendingAuthorization: Sendable {
   /// The forums to which the app limits itself.
   public let forums: [Forum]
   /// The proof that the answer needs; nil if it needs none.
-  public let proof: Proof?
-
-  public struct Proof: Sendable, Hashable {
-    /// Whether the password alone is not enough.
-    public let needsCode: Bool
-    public let hasPasskey: Bool
-  }
+  public let proof: ProofMethods?
 }
 
 extension CommunityView {
@@ -45,10 +39,9 @@ extension CommunityView {
       let caller = try tx.requireConsenting(caller)
       let id = try caller.requireUser()
       guard let user = try tx.user(id) else { throw .unauthenticated }
-      var proof: PendingAuthorization.Proof?
+      var proof: ProofMethods?
       if request.scope.scope >= .admin, try !tx.isProved(caller) {
-        proof = PendingAuthorization.Proof(
-          needsCode: try tx.hasSecondFactor(id), hasPasskey: try tx.passkeyCount(of: id) > 0)
+        proof = try tx.proofMethods(of: id)
       }
       return PendingAuthorization(
         app: app, request: request, user: user,

@@ -82,6 +82,7 @@ extension Community {
   /// Notes a request for a reset link by mail, with a name or an address. The outcome and the work do not depend on
   /// whether there is such a user.
   public func requestPasswordReset(of login: String) async throws(Refusal) {
+    try requirePasswordSignIn()
     let login = login.lowercased()
     guard UserName.isWellFormed(login) || MailAddress(login) != nil else { throw .invalid("login", .invalid) }
     try await store.write { tx throws(Refusal) in try tx.addPasswordReset(login, limit: Self.maxPasswordResets) }

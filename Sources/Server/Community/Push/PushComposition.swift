@@ -91,6 +91,7 @@ extension Notification {
     case .token: return "/you/tokens"
     case .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed: return "/you/twostep"
     case .passkeyCreated, .passkeyDeleted, .passkeyCopied: return "/you/passkeys"
+    case .identityLinked, .identityUnlinked: return "/you/accounts"
     case .endpointDisabled: return "/admin/endpoints"
     case .alert: return "/admin"
     case .signIn: return "/you/signins"

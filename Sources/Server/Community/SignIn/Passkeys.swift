@@ -219,11 +219,13 @@ extension Assertion {
 }
 
 extension ReadTransaction {
-  /// The caller's session, proved within ten minutes. The password stays the other way to sign in, so there is one.
+  /// The caller's session, proved within ten minutes. The password or a linked account stays the other way to sign in, so there is one.
   fileprivate func requireMayHavePasskey(_ caller: Caller) throws(Refusal) -> ID<Session> {
     try requireProof(of: caller, forbidsTokens: true)
     let session = try requireSession(of: caller)
-    guard try password(of: caller.requireUser()) != nil else { throw .forbidden }
+    let user = try caller.requireUser()
+    let (password, count) = (try password(of: user), try identityCount(of: user))
+    guard password != nil || count > 0 else { throw .forbidden }
     return session
   }
 

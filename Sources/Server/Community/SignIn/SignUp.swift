@@ -17,6 +17,7 @@ extension Community {
   public func signUp(
     _ registration: Registration, from origin: SignInOrigin = SignInOrigin()
   ) async throws(Refusal) -> SignUpResult {
+    try requirePasswordSignIn()
     let registration = try registration.checked(bounds)
     if let earlier = try await registered(registration, origin) { return earlier }
     do throws(Refusal) { return try await createUser(registration, origin) } catch {
@@ -119,10 +120,10 @@ extension Community {
 }
 
 /// The checked sign-up.
-private struct CheckedSignUp {
+struct CheckedSignUp {
   let name: UserName
   let displayName: String?
-  let role: Role
+  var role: Role
   let state: UserState
   let invite: Invite?
   /// The imported user who claims the user.
@@ -146,7 +147,7 @@ extension Registration: CheckedInput {
 }
 
 extension ReadTransaction {
-  fileprivate func checkedSignUp(of registration: Registration) throws(Refusal) -> CheckedSignUp {
+  func checkedSignUp(of registration: Registration) throws(Refusal) -> CheckedSignUp {
     let settings = try settings()
     guard settings.registration != .closed else { throw .forbidden }
     if let until = settings.signUpsPausedUntil, until > now { throw .signUpsPaused(until: until) }
@@ -175,7 +176,8 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  fileprivate func insertUser(_ checkedSignUp: CheckedSignUp, _ hash: String) throws(Refusal) -> ID<User> {
+  /// - Parameter hash: of the password; nil for a user of an issuer.
+  func insertUser(_ checkedSignUp: CheckedSignUp, _ hash: String?) throws(Refusal) -> ID<User> {
     let user = try createOrClaim(checkedSignUp, hash)
     if checkedSignUp.state == .active, checkedSignUp.role != .guest { try joinDefaultForums(user) }
     guard let invite = checkedSignUp.invite else { return user }
@@ -184,7 +186,7 @@ extension WriteTransaction {
     return user
   }
 
-  private func createOrClaim(_ checkedSignUp: CheckedSignUp, _ hash: String) throws(Refusal) -> ID<User> {
+  private func createOrClaim(_ checkedSignUp: CheckedSignUp, _ hash: String?) throws(Refusal) -> ID<User> {
     guard let before = checkedSignUp.claims else {
       return try add(
         NewUser(
@@ -196,7 +198,7 @@ extension WriteTransaction {
     after.summary.displayName = checkedSignUp.displayName ?? before.summary.displayName
     after.standing?.isImported = false
     after.standing?.state = .active
-    try setPassword(hash, of: before.summary.id)
+    if let hash { try setPassword(hash, of: before.summary.id) }
     try noteClaim(of: before.summary.id)
     return try change(before, to: after, by: before.summary.id).summary.id
   }

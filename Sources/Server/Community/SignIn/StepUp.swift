@@ -45,9 +45,15 @@ extension ReadTransaction {
     return now - provedAt < Community.stepUpTime
   }
 
+  func proofMethods(of user: ID<User>) throws(Refusal) -> ProofMethods {
+    ProofMethods(
+      hasPassword: try password(of: user) != nil, needsCode: try hasSecondFactor(user),
+      hasPasskey: try passkeyCount(of: user) > 0, issuers: try issuers(of: user))
+  }
+
   /// The refusal with the methods of the user.
   func stepUpRequired(of user: ID<User>) throws(Refusal) -> Refusal {
-    .stepUpRequired(needsCode: try hasSecondFactor(user), hasPasskey: try passkeyCount(of: user) > 0)
+    .stepUpRequired(try proofMethods(of: user))
   }
 
   /// Throws `stepUpRequired` without a new proof. A token of scope `admin` was proved when it was created, and the

@@ -29,9 +29,12 @@ extension Community {
       guard rights.contains(isSelf ? .own : .dismiss) else { throw .forbidden }
       if isSelf {
         // The password may have been changed concurrently.
-        guard let verifiedHash, try tx.password(of: userID) == verifiedHash else { throw .conflict }
-        // With a second factor the password is not enough.
-        if try tx.hasSecondFactor(userID) { try tx.requireProof(of: caller) }
+        guard try tx.password(of: userID) == verifiedHash else { throw .conflict }
+        // With a second factor the password is not enough, and a user of an issuer has none.
+        let hasSecondFactor = try tx.hasSecondFactor(userID)
+        if verifiedHash == nil || hasSecondFactor {
+          try tx.requireProof(of: caller, forbidsTokens: verifiedHash == nil)
+        }
       } else {
         guard leaving.password == nil else { throw .invalid("password", .unknownField) }
         guard leaving.reason != nil else { throw .invalid("reason", .missing) }
@@ -49,7 +52,7 @@ extension Community {
     }
   }
 
-  /// The stored hash that the password matches. Nil if staff acts on another user.
+  /// The stored hash that the password matches. Nil if staff acts on another user, and for a user without a password.
   private func verifiedHash(
     of leaving: Leaving, _ reference: UserReference, _ caller: Caller
   ) async throws(Refusal) -> String? {
@@ -58,7 +61,13 @@ extension Community {
     }
     guard user == caller.user else { return nil }
     guard leaving.reason == nil else { throw .invalid("reason", .unknownField) }
-    guard let password = leaving.password else { throw .invalid("password", .missing) }
+    guard let password = leaving.password else {
+      let (hash, accounts) = try await store.readInBackground(.credentials) { tx throws(Refusal) in
+        (try tx.password(of: user), try tx.identityCount(of: user))
+      }
+      guard hash == nil, accounts > 0 else { throw .invalid("password", .missing) }
+      return nil
+    }
     return try await checkPassword(password, "password", of: user)
   }
 }

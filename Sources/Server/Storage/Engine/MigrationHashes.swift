@@ -148,6 +148,9 @@ enum MigrationHashes {
       number: 48, name: "apps",
       hash: "b493d7497d3317a5eb0b11583d44a9780c1f126906894f61c829facaf126be62"),
     Migration(
+      number: 49, name: "identities",
+      hash: "7c9d13a67650849ad47044d3c3e3c82d72815a16e3444654e45f009854cd18fe"),
+    Migration(
       number: 50, name: "weekly_digest",
       hash: "4a62532f912505b5c4d6f5ac87f06aeb0d441bf4aee7966de3e58cec850c3511"),
     Migration(

@@ -33,7 +33,8 @@ extension Notification.Kind {
     switch self {
     case .direct, .mention, .reply, .signIn, .passkeyCopied: 2
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
-      .recoveryCodeUsed, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .alert:
+      .recoveryCodeUsed, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .identityLinked, .identityUnlinked,
+      .alert:
       1
     case .room: 0
     }

@@ -1,5 +1,5 @@
-// Changes since a backup that its restore must not undo: bans and silences, roles, passwords, second factors, passkeys, email
-// addresses, used and revoked invites. They are read from the replaced database before anything is written, since its pages may be
+// Changes since a backup that its restore must not undo: bans and silences, roles, passwords, second factors, passkeys, linked
+// accounts, email addresses, used and revoked invites. They are read from the replaced database before anything is written, since its pages may be
 // damaged, and applied to the restored one in the transaction that starts its history.
 //
 // In the queries `main` is the replaced database and `restored` the restored one. Each may be of an older version.
@@ -33,6 +33,7 @@ struct CarriedChanges: Sendable {
     try addMailSettings(connection)
     try addDigestSettings(connection)
     try addPasskeys(connection)
+    try addIdentities(connection)
   }
 
   func apply(to connection: Connection) throws(SQLiteError) {

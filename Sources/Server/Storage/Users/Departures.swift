@@ -46,6 +46,7 @@ extension WriteTransaction {
       try connection.execute("delete from totp where user_id = $1", user.number)
       try connection.execute("delete from recovery_code where user_id = $1", user.number)
       try connection.execute("delete from passkey where user_id = $1", user.number)
+      try connection.execute("delete from identity where user_id = $1", user.number)
       try connection.execute("delete from sign_in where user_id = $1", user.number)
       try connection.execute("delete from email where user_id = $1", user.number)
       try connection.execute("delete from mail_bounce where user_id = $1", user.number)

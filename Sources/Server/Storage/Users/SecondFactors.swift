@@ -18,7 +18,11 @@ enum SecondFactorRule {
     setting rule
     join setting since on rule.name = 'require_second_factor' and since.name = 'second_factor_since'
     """
-  static let holds = "a.role <> 'bot' and (rule.value = 'all' or rule.value = 'staff' and a.role in ('owner', 'admin'))"
+  /// The users it is for. A second factor is that of a password: a user without one signs in by an issuer, which asks for more.
+  static let holds = """
+    a.role <> 'bot' and a.password is not null
+    and (rule.value = 'all' or rule.value = 'staff' and a.role in ('owner', 'admin'))
+    """
   /// For all users or from their sign-up, or from the claim of an imported account; for the staff also from their first role of the staff.
   static let start = """
     max(

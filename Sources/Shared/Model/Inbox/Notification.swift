@@ -46,6 +46,9 @@ public struct Notification: Sendable, Hashable {
     case passkeyDeleted = "passkey_deleted"
     /// The counter of a passkey fell: there may be a copy of it.
     case passkeyCopied = "passkey_copied"
+    /// An account at an OpenID provider signs the user in.
+    case identityLinked = "identity_linked"
+    case identityUnlinked = "identity_unlinked"
     /// For owners and admins: a state of the server that needs its operator.
     case alert
   }

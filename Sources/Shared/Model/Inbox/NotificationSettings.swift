@@ -83,7 +83,7 @@ extension Notification.Kind {
   public var isSecurity: Bool {
     switch self {
     case .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed, .signIn,
-      .passkeyCreated, .passkeyDeleted, .passkeyCopied:
+      .passkeyCreated, .passkeyDeleted, .passkeyCopied, .identityLinked, .identityUnlinked:
       true
     case .mention, .reply, .direct, .room, .request, .report, .warning, .endpointDisabled, .alert: false
     }

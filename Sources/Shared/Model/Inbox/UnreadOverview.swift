@@ -30,6 +30,7 @@ extension Notification.Kind {
     case .mention, .reply, .direct, .room: true
     case .request, .report, .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated,
       .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted, .passkeyCopied,
+      .identityLinked, .identityUnlinked,
       .alert:
       false
     }

@@ -11,6 +11,14 @@ public struct Registration: Sendable {
   public var clientID: String?
   public var device: String
 
+  public init(
+    name: String?, password: String, displayName: String? = nil, invite: String? = nil, acceptsRules: Bool = false,
+    clientID: String? = nil, device: String = ""
+  ) {
+    (self.name, self.password, self.displayName, self.invite) = (name, password, displayName, invite)
+    (self.acceptsRules, self.clientID, self.device) = (acceptsRules, clientID, device)
+  }
+
   public init(_ object: inout JSONObject) throws(JSONError) {
     name = try object.optional("name")
     password = try object.string("password")

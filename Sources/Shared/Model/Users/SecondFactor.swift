@@ -87,3 +87,26 @@ extension RecoveryCodes: JSONWritable, JSONReadable {
     self.init(codes: try object.read("recovery_codes"))
   }
 }
+
+/// The ways of a user to prove that a session is theirs.
+public struct ProofMethods: Sendable, Hashable {
+  public let hasPassword: Bool
+  /// Whether the password needs a code besides.
+  public let needsCode: Bool
+  public let hasPasskey: Bool
+  /// The URLs of OpenID providers with a linked account.
+  public let issuers: [String]
+
+  public init(hasPassword: Bool, needsCode: Bool, hasPasskey: Bool, issuers: [String]) {
+    self.hasPassword = hasPassword
+    self.needsCode = needsCode
+    self.hasPasskey = hasPasskey
+    self.issuers = issuers
+  }
+
+  /// Their names in the API.
+  public var names: [String] {
+    (hasPassword ? [needsCode ? "password_and_code" : "password"] : []) + (hasPasskey ? ["passkey"] : [])
+      + (issuers.isEmpty ? [] : ["issuer"])
+  }
+}

@@ -30,6 +30,8 @@ public struct SignIn: Sendable, Hashable {
     case link
     case signUp = "sign_up"
     case passkey
+    /// An account at an OpenID provider.
+    case issuer
   }
 
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
@@ -43,7 +45,7 @@ public struct SignIn: Sendable, Hashable {
     case usedCode = "used_code"
     /// An answer of a passkey that failed a check.
     case wrongPasskey = "wrong_passkey"
-    /// The right password, or a passkey, of a user who may not sign in.
+    /// The right password, a passkey or a linked account, of a user who may not sign in.
     case refused
   }
 

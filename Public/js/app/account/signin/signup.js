@@ -7,6 +7,7 @@ import { avatar } from '../../parts/user/avatar.js';
 import { rich } from '../../parts/message/rich.js';
 import { signInForm, link } from './form.js';
 import { arrive, goIn, signInAddress } from './enter.js';
+import { issuerLinks } from './issuers.js';
 import { newcomer } from './newcomer.js';
 
 export async function invite(shell, { code }) {
@@ -26,7 +27,7 @@ export async function invite(shell, { code }) {
     above: [welcome.inviter && el('div.sign-in-inviter', null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
     controls: who.controls,
     verb: settings.rules ? say('invite.acceptRules') : say('invite.accept'),
-    foot: haveAccount(),
+    foot: [issuerLinks(site, { invite: code }).map((it) => el('div.field', null, it)), haveAccount()],
     work: async () => {
       const { user } = await who.register({ invite: code, ...(settings.rules ? { accept_rules: true } : {}) });
       await arrive(shell, user, welcome.forum_id);
@@ -47,7 +48,7 @@ export async function join(shell, address) {
     above: [rules(settings)],
     controls: who.controls,
     verb: say(isAsked ? 'join.ask' : settings.rules ? 'invite.acceptRules' : 'invite.accept'),
-    foot: haveAccount(address),
+    foot: [issuerLinks(site, { back: address }).map((it) => el('div.field', null, it)), haveAccount(address)],
     work: async () => {
       const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
       if (user.state !== 'pending') return address === '/' ? arrive(shell, user) : goIn(shell, user, address);

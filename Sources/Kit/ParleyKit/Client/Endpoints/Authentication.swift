@@ -106,6 +106,11 @@ extension Request where Response == Void {
     Request(.delete, "/me/passkeys/{id}", [passkey.description])
   }
 
+  /// `DELETE /me/identities/{id}`
+  public static func unlinkIdentity(_ account: ID<Identity>) -> Request {
+    Request(.delete, "/me/identities/{id}", [account.description])
+  }
+
   /// `DELETE /me/second-factor`
   ///
   /// - Parameter keepSessions: spares other sessions and the tokens of programs.
@@ -330,6 +335,31 @@ extension Request where Response == Page<Resource<Passkey>> {
     Request(
       .get, "/me/passkeys",
       query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Page<Resource<Identity>> {
+  /// `GET /me/identities`
+  public static func listIdentities(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
+    Request(
+      .get, "/me/identities",
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+}
+
+extension Request where Response == Resource<IssuerPage> {
+  /// `POST /me/identities`
+  ///
+  /// - Parameters:
+  ///   - issuer: the id of one of `ServerInfo.issuers`.
+  ///   - back: the path of the site to which the browser returns.
+  public static func linkIdentity(at issuer: String, back: String? = nil) -> Request {
+    Request(
+      .post, "/me/identities",
+      body: .object { json in
+        json.field("issuer", issuer)
+        if let back { json.field("back", back) }
+      })
   }
 }
 

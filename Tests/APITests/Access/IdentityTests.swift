@@ -1,0 +1,100 @@
+import ParleyModel
+import ParleyWire
+import Testing
+
+@testable import API
+@testable import Community
+
+/// `Tests/clients/test_oidc.py` has the flows over sockets, with wrong providers.
+@Suite struct IdentityTests {
+  @Test func `an account is linked, listed and unlinked`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await OpenIDProvider.link("g-1", to: "grace", in: village)
+      let list = try await village.request(.get, "/me/identities", as: "grace")
+      #expect(list.texts("data", "issuer") == ["work"] && list.texts("data", "name") == ["g-1"])
+      // Another user can neither see nor unlink it.
+      #expect(try await village.request(.get, "/me/identities", as: "linus").count("data") == 0)
+      try await village.expect(204, .delete, "/me/identities/\(id)", as: "linus")
+      #expect(try await village.request(.get, "/me/identities", as: "grace").count("data") == 1)
+      let events = try await village.events {
+        try await village.expect(204, .delete, "/me/identities/\(id)", as: "grace")
+      }
+      #expect(events.count == 1 && events[0].hasPrefix("notification.created"))
+      #expect(try await village.request(.get, "/me/identities", as: "grace").count("data") == 0)
+    }
+  }
+
+  @Test func `a linked account signs in, and its session has a proof`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await OpenIDProvider.link("g-1", to: "grace", in: village)
+      let started = try await village.page("/oidc/work?back=/forums")
+      #expect(started.status == 303)
+      let answer = try await OpenIDProvider.finish(started, with: "g-1", as: nil, in: village)
+      #expect(answer.status == 303 && answer.fields["location"] == "/forums")
+      let cookies = answer.fields.all("set-cookie").compactMap { $0.split(separator: ";").first.map(String.init) }
+      #expect(cookies.contains { $0.hasPrefix("parley=parley_") } && cookies.contains("parley-issuer="))
+      #expect(answer.fields.all("set-cookie").allSatisfy { $0.contains("HttpOnly") && $0.contains("SameSite=Lax") })
+      let entries = try await village.request(.get, "/me/sign-ins", as: "grace")
+      #expect(entries["data.0.method"] == "issuer" && entries["data.0.result"] == "signed_in")
+    }
+  }
+
+  @Test func `an answer is too late after fifteen minutes`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      try await OpenIDProvider.link("g-1", to: "grace", in: village)
+      for (time, status) in [(899_999, 303), (900_000, 400)] {
+        let started = try await village.page("/oidc/work")
+        clock.add(time)
+        #expect(try await OpenIDProvider.finish(started, with: "g-1", as: nil, in: village).status == status)
+      }
+    }
+  }
+
+  @Test func `a form of a new user is too late after fifteen minutes`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      try await village.expect(200, .patch, "/settings", as: "ada", ["registration": "open"])
+      let started = try await village.page("/oidc/work")
+      let answer = try await OpenIDProvider.finish(started, with: "new", as: nil, in: village)
+      #expect(answer.fields["location"] == "/oidc/work/sign-up")
+      let cookie = try #require(answer.fields["set-cookie"]?.split(separator: ";").first.map(String.init))
+      clock.add(899_999)
+      #expect(try await village.page("/oidc/work/sign-up", fields: ["Cookie": cookie]).status == 200)
+      clock.add(1)
+      #expect(try await village.page("/oidc/work/sign-up", fields: ["Cookie": cookie]).status == 400)
+    }
+  }
+
+  @Test func `a token links and unlinks nothing`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await OpenIDProvider.link("g-1", to: "grace", in: village)
+      let made = try await village.expect(
+        201, .post, "/me/tokens", as: "grace", ["name": "t", "scope": "admin", "password": "grace’s password"])
+      let fields: Fields = ["Authorization": "Bearer \(made["token"] ?? "")"]
+      let body = ["issuer": "work"]
+      #expect(try await village.request(.post, "/me/identities", body, fields: fields).status == 403)
+      #expect(try await village.request(.delete, "/me/identities/\(id)", fields: fields).status == 403)
+      #expect(try await village.request(.get, "/me/identities", fields: fields).count("data") == 1)
+    }
+  }
+
+  @Test func `erasure of a user deletes their accounts`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await OpenIDProvider.link("g-1", to: "grace", in: village)
+      try await village.expect(
+        200, .delete, "/users/me", as: "grace", ["how": "erase", "password": "grace’s password"])
+      try await OpenIDProvider.link("g-1", to: "linus", in: village)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("/", "/"), ("/forums?a=b#c", "/forums?a=b#c"), ("", nil), ("forums", nil), ("//evil.example", nil),
+      ("/\\evil.example", nil), ("https://evil.example", nil), ("/a b", nil), ("/\r\nX: y", nil), ("/é", nil),
+      ("/" + String(repeating: "a", count: 2_048), nil),
+    ] as [(String, String?)])
+  func `a page to return to is a path of the site`(text: String, path: String?) {
+    #expect(PageAddress.ownPath(text) == path)
+  }
+}
