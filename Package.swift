@@ -94,10 +94,12 @@ let server: [Target] = [
   sources(
     "OAuth", in: "Sources/Server/OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
+    "Imports", in: "Sources/Server/Imports", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+  sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
   sources(
-    "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
+    "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub",
     "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto"),
   sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
@@ -164,6 +166,7 @@ let testTargets: [Target] = [
   tests("MarkupTests", "ParleyMarkup", "TestSupport"),
   tests("ModelTests", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
   tests("MediaTests", "Media", "TestSupport"),
+  tests("ImportsTests", "Imports", "ParleyWire", "TestSupport"),
   tests("PubSubTests", "PubSub", "ParleyModel", "TestSupport"),
   tests("StorageTests", "Storage", "ParleySQLite", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
   tests("CrashTests", in: "Tests/Crash/CrashTests", "crash-writer", "Storage", "ParleySQLite", "TestSupport"),

@@ -58,9 +58,10 @@ private let mayImport: [String: Set<String>] = [
   "OIDC": ["OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "Issuers": ["OIDC", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "Mail": ["ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto", "ParleyJSON"],
+  "Imports": ["ParleyCrypto", "ParleyWire", "ParleyJSON"],
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
-    "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "OIDC",
+    "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "OIDC",
     "Mail",
     "ParleyCrypto", "Dispatch",
   ],
@@ -98,6 +99,9 @@ private let portable: Set<String> = ["ParleyKit", "ParleyModel", "ParleyMarkup",
 /// Files that may contain unsafe expressions: around system calls and C libraries, and in measured hot paths.
 private let mayBeUnsafe: Set<String> = [
   "Server/Community/Realtime/Publisher.swift",
+  "Server/Imports/Bytes/ScratchFolder.swift",
+  "Server/Imports/Bytes/SourceFile.swift",
+  "Server/Imports/Bytes/SourceFolder.swift",
   "Server/Storage/Backup/Backups.swift",
   "Server/Storage/Backup/ScheduledBackups.swift",
   "Server/Storage/Engine/BackgroundReaders.swift",

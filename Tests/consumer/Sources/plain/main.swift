@@ -9,6 +9,7 @@ import Community
 import Crypto
 import Foundation
 import HTTPClient
+import Imports
 import Issuers
 import JSON
 import Markup
@@ -38,8 +39,8 @@ guard arguments.count == 4, let password = readLine() else {
 }
 let modules = [
   API.Own.module, CFaultyVFS.Own.module, CLinux.Own.module, COpenSSL.Own.module, CSQLite.Own.module, CZlib.Own.module,
-  Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, Issuers.Own.module,
-  JSON.Own.module,
+  Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, Imports.Own.module,
+  Issuers.Own.module, JSON.Own.module,
   Markup.Own.module, Media.Own.module, Model.Own.module, Networking.Own.module, OAuth.Own.module,
   OIDC.Own.module, Previews.Own.module,
   PubSub.Own.module, SQLite.Own.module, Samples.Own.module, Serving.Own.module, Storage.Own.module,
