@@ -122,7 +122,7 @@ import Testing
     #expect(try garden.tables()["message"]?.count == 2)
   }
 
-  @Test func `only the importer writes before opening, and imports fail afterwards`() async throws {
+  @Test func `only the importer writes before opening, and afterwards until a user writes`() async throws {
     let garden = try await Garden()
     let group = try await Self.begin(garden)
     await #expect(throws: Refusal.notFound) {
@@ -131,12 +131,74 @@ import Testing
       }
     }
     try await garden.write { tx throws(Refusal) in try tx.openImported(group, by: Garden.ada) }
-    await #expect(throws: Refusal.notFound) { try await Self.add("too late", to: group, daysAgo: 1, garden) }
+    try await Self.add("a longer export", to: group, daysAgo: 1, garden)
+    try await garden.write { tx throws(Refusal) in
+      _ = try tx.post(NewMessage(conversation: group, author: Garden.ada, text: "plums"))
+    }
+    await #expect(throws: Refusal.notFound) { try await Self.add("too late", to: group, daysAgo: 0, garden) }
     await #expect(throws: Refusal.notFound) {
       try await garden.write { tx throws(Refusal) in try tx.openImported(group, by: Garden.ada) }
     }
     await #expect(throws: Refusal.notFound) { try await Self.add("never", to: Garden.room, daysAgo: 1, garden) }
     #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `users who had read all of a conversation have read what is appended`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    try await Self.add("plums", to: group, daysAgo: 5, garden)
+    try await garden.write { tx throws(Refusal) in
+      try tx.openImported(group, by: Garden.ada)
+      for user in [Garden.ada, Garden.grace] { try tx.importParticipant(user, .member, in: group, by: Garden.ada) }
+    }
+    for text in ["pears", "quinces"] { try await Self.add(text, to: group, daysAgo: 1, garden) }
+    for user in [Garden.ada, Garden.grace] {
+      #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.unread(of: user, in: group) } == 0)
+    }
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `earlier texts of an imported message have their times`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    let message = try await Self.add("plums", to: group, daysAgo: 5, as: "one", garden)
+    let time = garden.clock.now - 5 * Self.day
+    try await garden.write { tx throws(Refusal) in
+      try tx.importEdits(
+        of: message.id, in: group, by: Garden.grace, earlier: [("plum", time), ("plumbs", time + 1)], editedAt: time + 2
+      )
+    }
+    #expect(
+      try garden.tables()["revision"]?.count == 2)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `an imported row is found by its id in the source`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    let message = try await Self.add("plums", to: group, daysAgo: 5, garden)
+    try await garden.write { tx throws(Refusal) in
+      try tx.noteImported(.site, "a", from: "slack", as: 0)
+      try tx.noteImported(.user, "U1", from: "slack", as: Garden.grace.number, email: "grace@example.org")
+      try tx.noteImported(.address, "u/grace", from: "slack", as: Garden.grace.number)
+      try tx.noteImported(.message, "C1:1", from: "slack", as: message.id.number)
+    }
+    func found(_ kind: ImportedKind, _ key: String, _ source: String = "slack") throws -> Int? {
+      try garden.store.reader().read { tx throws(Refusal) in try tx.imported(kind, key, from: source) }
+    }
+    #expect(try found(.user, "U1") == Garden.grace.number)
+    #expect(try found(.user, "U1", "discord") == nil)
+    #expect(try found(.message, "C1:1") == message.id.number)
+    try garden.store.reader().read { tx throws(Refusal) in
+      #expect(try tx.importedSite(from: "slack") == "a")
+      #expect(try tx.importedMessage("C1:1", from: "slack", in: group) == message.id)
+      #expect(try tx.importedMessage("C1:1", from: "slack", in: Garden.room) == nil)
+    }
+    // A user who leaves takes the addresses along. The id stays, so that a repeated import does not bring the user back.
+    try await garden.write { tx throws(Refusal) in _ = try tx.depart(Garden.grace, as: .erased, by: Garden.ada) }
+    #expect(try found(.user, "U1") == Garden.grace.number)
+    #expect(try found(.address, "u/grace") == nil)
+    #expect(try garden.tables()["imported"]?.description.contains("example.org") == false)
   }
 
   @Test func `a clock set back before the next message keeps the order of times`() async throws {

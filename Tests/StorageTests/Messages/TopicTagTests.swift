@@ -290,9 +290,11 @@ import Testing
       drop table topic_tag;
       drop index late_forum_members;
       alter table conversation drop column tags;
+      alter table conversation drop column import_seq;
       """)
     let file = URL(filePath: Garden.migrations).appending(path: "0023_topic_tags.sql")
     try connection.executeScript(try String(contentsOf: file, encoding: .utf8))
+    try connection.executeScript("alter table conversation add column import_seq integer")
     connection.close()
     #expect(try garden.tables() == before)
     #expect(try Garden.faults(in: garden.folder) == [])

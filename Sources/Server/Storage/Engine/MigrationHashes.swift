@@ -156,5 +156,8 @@ enum MigrationHashes {
     Migration(
       number: 51, name: "incoming_mail",
       hash: "a3e281e9b3ff6072202f7258192f0291341470a8d481638d345d095c1d3edae4"),
+    Migration(
+      number: 52, name: "imports",
+      hash: "922ebc524bac573a982e811d040528392be57cd2c8578e57d2e0a259c3e78a12"),
   ]
 }

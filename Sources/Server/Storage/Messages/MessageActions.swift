@@ -6,8 +6,11 @@ import ParleySQLite
 
 extension WriteTransaction {
   /// Returns whether the action is new.
+  ///
+  /// - Parameter time: that of an imported action.
   public func add(
-    _ type: ActionType, to message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
+    _ type: ActionType, to message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>,
+    at time: Int64? = nil
   ) throws(Refusal) -> Bool {
     let isNew = try run { connection in
       try connection.execute(
@@ -17,7 +20,7 @@ extension WriteTransaction {
         from message
         where id = $4
         on conflict (message_id, type, user_id) do nothing
-        """, type.name, user.number, Int(now), message.number) == 1
+        """, type.name, user.number, Int(time ?? now), message.number) == 1
     }
     if isNew { try log(.actionAdded, type, message, conversation, user) }
     return isNew

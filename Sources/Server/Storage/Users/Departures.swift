@@ -29,6 +29,7 @@ extension WriteTransaction {
         try row.optionalInt(0)
       }
     }.flatMap(\.self)
+    try forgetImportedAddresses(of: user)
     let revision = before.summary.revision + 1
     try run { connection in
       try connection.execute(

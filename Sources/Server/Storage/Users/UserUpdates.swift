@@ -11,6 +11,9 @@ public struct NewUser: Sendable {
   public let password: String?
   /// Created by an import: no sign-in until an invite claims the user.
   public var isImported = false
+  public var bio = ""
+  /// The time of an imported user; nil for now.
+  public var createdAt: Int64?
   public var displayName: String?
   /// The member of the staff that creates a bot.
   public let owner: ID<User>?
@@ -35,12 +38,13 @@ extension WriteTransaction {
     let isAdded = try run { connection in
       try connection.execute(
         """
-        insert into account (id, name, name_key, display_name, role, state, imported, password, owner_id, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        insert into account (
+          id, name, name_key, display_name, bio, role, state, imported, password, owner_id, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         on conflict (name_key) do nothing
-        """, id, user.name, UserName.key(user.name), user.displayName,
+        """, id, user.name, UserName.key(user.name), user.displayName, user.bio,
         user.role.rawValue, user.state.rawValue,
-        user.isImported, user.password, user.owner?.number, Int(now)) == 1
+        user.isImported, user.password, user.owner?.number, Int(user.createdAt ?? now)) == 1
     }
     guard isAdded else { throw .conflict }
     try setTerms(of: ID(id), name: user.name, displayName: user.displayName)

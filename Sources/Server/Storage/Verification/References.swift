@@ -40,6 +40,18 @@ extension Check {
     ) { row in "forum \(try row.int(0)) names room \(try row.int(1)) of another forum" }
     try examination.expectNone(
       """
+      select source, kind, key, subject
+      from imported i
+      where kind = 'user' and not exists (select 1 from account where id = i.subject)
+      or kind = 'forum' and not exists (select 1 from forum where id = i.subject)
+      or kind = 'conversation' and not exists (select 1 from conversation where id = i.subject)
+      or kind = 'message' and not exists (select 1 from message where id = i.subject)
+      """
+    ) { row in
+      "the imported \(try row.text(1)) \(try row.text(2)) of \(try row.text(0)) names missing row \(try row.int(3))"
+    }
+    try examination.expectNone(
+      """
       select m.id, m.reply_to
       from message m
       where m.reply_to is not null
