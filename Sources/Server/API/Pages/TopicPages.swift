@@ -166,3 +166,31 @@ extension TopicPosts {
     }
   }
 }
+
+// MARK: Addresses of an imported Discourse site
+
+extension PageContext {
+  /// `/t/socks/17` and `/t/socks/17/3`. An old post that is gone leads to its topic.
+  func formerTopic() throws(Refusal) -> Response? {
+    guard let number = number("id") else { return nil }
+    guard let found = try view.formerTopic(number, post: self.number("post")) else { return nil }
+    return Self.moved(to: found.message.map { PageAddress.message($0) } ?? "/t/\(found.topic)")
+  }
+
+  /// `/c/crafts/4` and `/c/crafts/yarn/5`.
+  func formerCategory() throws(Refusal) -> Response? {
+    guard let number = number("three") ?? number("two") else { return nil }
+    return try view.formerCategory(number).map { Self.moved(to: "/f/\($0)") }
+  }
+
+  func formerUser() throws(Refusal) -> Response? {
+    guard let name = request.parameters["name"] else { return nil }
+    return try view.formerUser(name).map { Self.moved(to: PageAddress.user($0)) }
+  }
+
+  private func number(_ name: String) -> Int? {
+    request.parameters[name].flatMap { $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int($0) : nil }
+  }
+
+  private static func moved(to address: String) -> Response { .redirect(.movedPermanently, to: address) }
+}

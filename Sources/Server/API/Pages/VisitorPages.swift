@@ -46,7 +46,7 @@ struct VisitorPages: Sendable {
     }
     page("/f/{forum}/room", &routes) { try await $0.roomPage() }
     page("/t/{topic}", &routes) { try await $0.topicPage() }
-    page("/u/{name}", &routes) { try await $0.userPage() }
+    former("/u/{name}", &routes, { try $0.formerUser() }) { try await $0.respond(try await $0.userPage()) }
     visitors("/m/{message}", &routes) { try await $0.messageRedirect() }
     file("/m/{message}/report", &routes) { try await $0.respond(try $0.reportPage()) }
     file("/m/{message}/reported", &routes) { try await $0.respond(try $0.reportedPage()) }
@@ -69,6 +69,12 @@ struct VisitorPages: Sendable {
     // Conversations outside of forums have participants; other addresses under these paths do not exist.
     for path in ["/c/{rest...}", "/f/{rest...}", "/t/{rest...}", "/u/{rest...}", "/m/{rest...}"] {
       page(path, &routes) { _ in throw Refusal.notFound }
+    }
+    for path in ["/t/{topic}/{id}", "/t/{topic}/{id}/{post}"] {
+      former(path, &routes, { try $0.formerTopic() }) { _ in throw Refusal.notFound }
+    }
+    for path in ["/c/{one}/{two}", "/c/{one}/{two}/{three}"] {
+      former(path, &routes, { try $0.formerCategory() }) { _ in throw Refusal.notFound }
     }
     for path in Self.signedIn { visitors(path, &routes) { .redirect(.found, to: $0.signIn) } }
     // The app shows these to visitors.
@@ -144,6 +150,32 @@ struct VisitorPages: Sendable {
       if !response.fields.has("vary") { response.fields.add("Vary", "Cookie") }
       return response
     }
+  }
+
+  /// An address that an imported site may have had. Sessions are redirected, too.
+  private func former(
+    _ path: String, _ routes: inout Router.Builder,
+    _ find: @escaping @Sendable (PageContext) throws -> Response?,
+    _ answer: @escaping Answer
+  ) {
+    let app = app
+    routes.on(.get, path) { request, server throws(Problem) in
+      if let moved = try redirect(request, server, find) { return moved }
+      if let app, Authentication.hasCookie(request, server) {
+        var response = try await app(request, server)
+        response.fields.add("Vary", "Cookie")
+        return response
+      }
+      var response = try await respond(to: request, server, answer)
+      if !response.fields.has("vary") { response.fields.add("Vary", "Cookie") }
+      return response
+    }
+  }
+
+  private func redirect(
+    _ request: Request, _ server: Context, _ find: (PageContext) throws -> Response?
+  ) throws(Problem) -> Response? {
+    do { return try find(try PageContext(request, server, api, files: files)) } catch { throw Problem(error) }
   }
 
   /// A file with public content, the same for everyone.
