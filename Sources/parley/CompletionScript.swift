@@ -19,7 +19,7 @@ enum CompletionScript {
     /// - Parameter placeholder: of an operand or value, such as `FILE`.
     init(_ placeholder: String) {
       switch placeholder {
-      case "FILE", "FOLDER", "BACKUP": self = .files
+      case "FILE", "FOLDER", "BACKUP", "PATH": self = .files
       case "FORUM": self = .titles("forums")
       case "CONVERSATION": self = .titles("conversations")
       case "SHELL": self = .words(["bash", "zsh", "fish"])

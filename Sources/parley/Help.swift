@@ -214,14 +214,15 @@ enum Help {
 
   static var invite: String {
     """
-    parley invite [--role ROLE] [--uses N] [--expires WHEN] [--forum ID]
+    parley invite [--role ROLE] [--uses N] [--expires WHEN] [--forum ID] [--claims NAME]
 
-    Prints an invite link, created in the name of the site's owner.
+    Prints an invite link, created in the name of the site's owner. With --claims it is for the user of an import with this
+    name: the person who opens it chooses the password of the account.
     \(controlSocket)
 
     Settings
 
-    """ + table([.role, .uses, .expires, .forum])
+    """ + table([.role, .uses, .expires, .forum, .claims])
   }
 
   static var token: String {
@@ -531,6 +532,25 @@ enum Help {
     Settings
 
     """ + table([ExportCommand.user, .data, .config])
+  }
+
+  static var `import`: String {
+    """
+    parley import PATH --from discord|slack|discourse|parley [--dry-run] [--map FILE] [--open FILE] [--importer NAME]
+
+    Imports a community, also while the server runs. PATH is a folder or file of DiscordChatExporter in JSON, the zip archive of
+    an export of Slack, the .tar.gz of a backup of Discourse, or a file of parley export; unpacked folders work, too. Channels
+    and categories become forums, threads become topics. All of it is read and checked first: if anything is wrong, nothing is
+    changed. A repeated import adds what is new, and continues one that was interrupted. Nothing is fetched from the network.
+
+    Authors become users who can't sign in until they claim their account by an invite. --map names those with an account
+    here: lines such as 80351110224678912,ada or ada@example.org,ada. New forums are private to the importer. The report lists
+    them as a table: change it, and pass it to --open, now or in a repeated import.
+    Exit status 1: the import was interrupted. 2: the export can't be imported, and nothing was changed.
+
+    Settings
+
+    """ + table(ImportCommand.settings)
   }
 
   static var restore: String {

@@ -249,6 +249,8 @@ extension Setting {
   static let json = Setting(name: "json", value: nil, summary: "print one JSON object per line", isFlagOnly: true)
   static let uses = Setting(
     name: "uses", value: "N", summary: "maximum number of uses", fallback: "unlimited", isFlagOnly: true)
+  static let claims = Setting(
+    name: "claims", value: "NAME", summary: "imported user that the invite is for", isFlagOnly: true)
   static let expires = Setting(
     name: "expires", value: "WHEN", summary: "lifetime such as 12h, 7d or 4w, or a date",
     fallback: "never", isFlagOnly: true)

@@ -29,6 +29,7 @@ import pyotp
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from fido2.utils import websafe_encode
+from import_sources import discord_channel, discord_message
 from openid_issuer import CLIENT, SECRET, Providers, parameters, signed
 from servers import LOOPBACK, PARLEY, TOP, Server, free_port
 from serving import call, parley
@@ -326,6 +327,15 @@ def finish(site, provider, address, cookie, more=""):
             sys.exit(redirect.read().decode())
 
 
+def fill_imported(site, folder):
+    """A channel of Discord."""
+    author = {"id": "101", "name": "charles", "nickname": "Charles", "isBot": False, "roles": [], "avatarUrl": ""}
+    channel = {"id": "55", "type": "GuildTextChat", "categoryId": "5", "category": "Crafts", "name": "looms", "topic": None}
+    source = folder / "looms.json"
+    source.write_text(discord_channel(channel, [discord_message(1, author, "2020-01-01T10:00:00+00:00", "A loom")]))
+    subprocess.run([PARLEY, "import", source, "--from", "discord", "--data", site.data], check=True, capture_output=True, timeout=60)
+
+
 class NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *_):
         return None
@@ -361,6 +371,7 @@ def main(target):
         folder = Path(folder)
         with Site(folder) as site:
             fill(site)
+            fill_imported(site, folder)
         for name in ("lock", "running", "reserve"):
             (site.data / name).unlink(missing_ok=True)
         for file in (site.data / "backups").glob("*"):

@@ -19,6 +19,8 @@ public final class Community: Sendable {
   let timeZones = TimeZones()
   /// Whether users sign up and sign in with passwords.
   public let allowsPasswordSignIn: Bool
+  /// Whether an import runs.
+  let isImporting = Mutex(false)
   /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
   /// has no random bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)

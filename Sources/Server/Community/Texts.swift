@@ -53,7 +53,7 @@ enum Texts {
 }
 
 extension Unicode.Scalar {
-  fileprivate var isLineBreakOrControl: Bool {
+  var isLineBreakOrControl: Bool {
     [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }
 }

@@ -44,7 +44,8 @@ extension Command {
     }
   }
 
-  private static func withClient(
+  /// Runs `work` with the daemon of the data folder, or with a control socket of this process.
+  static func withClient(
     _ settings: Settings, _ work: (ControlClient) async throws -> Outcome
   ) async throws -> Outcome {
     let data = settings.dataFolder

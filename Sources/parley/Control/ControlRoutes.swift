@@ -28,6 +28,12 @@ enum ControlRoutes {
           await BackupCommand.create(file, isStream: isStream, of: store, onProgress: onProgress)
         }
       }
+      routes.on(.post, ImportCommand.path) { request, _ throws(Problem) in
+        let options = try await ImportCommand.options(request)
+        return stream { onProgress in
+          await ImportCommand.perform(options, in: api.community, onProgress: onProgress)
+        }
+      }
       routes.on(.post, PurgeCommand.path) { _, _ in
         stream { onProgress in await PurgeCommand.purge(store, onProgress: onProgress) }
       }

@@ -350,7 +350,7 @@ extension Texts {
 }
 
 extension Visibility {
-  fileprivate func isWider(than other: Visibility) -> Bool { width > other.width }
+  func isWider(than other: Visibility) -> Bool { width > other.width }
 
   private var width: Int {
     switch self {

@@ -9,7 +9,10 @@ struct ParsedText: Sendable {
   let markdown: String
   private let entities: [MarkupEntity]
 
-  static let empty = ParsedText(markdown: "", entities: [])
+  static let empty = plain("")
+
+  /// A text without entities.
+  static func plain(_ text: String) -> ParsedText { ParsedText(markdown: text, entities: []) }
 
   var linkCount: Int { entities.count { $0.kind == .link } }
   var links: [String] { entities.filter { $0.kind == .link }.map(\.value) }

@@ -128,6 +128,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case userGroupMemberAdded = "user_group.member_added"
   case userGroupMemberRemoved = "user_group.member_removed"
   case settingsChanged = "settings.changed"
+  /// The operator imported a community.
+  case siteImported = "site.imported"
   case backupStarted = "backup.started"
   case backupDeleted = "backup.deleted"
   /// By the operator, who has no account: the actor is an owner.

@@ -3,7 +3,7 @@ import ParleyJSON
 extension Command {
   /// Prints only the link, for scripts.
   static let invite = Command.control(
-    "invite", summary: "print an invite link", settings: [.role, .uses, .expires, .forum],
+    "invite", summary: "print an invite link", settings: [.role, .uses, .expires, .forum, .claims],
     operations: ["createInvite"], help: Help.invite
   ) { settings, client in
     let uses = try settings.number(.uses, in: 1...10_000)
@@ -13,6 +13,7 @@ extension Command {
       if let uses { json.field("max_uses", uses) }
       if let expires { json.field("expires_at", expires) }
       if let forum = settings.text(.forum) { json.field("forum_id", forum) }
+      if let name = settings.text(.claims) { json.field("user_id", name.hasPrefix("@") ? name : "@\(name)") }
     }
     return Outcome(.success, try response.string("url"))
   }

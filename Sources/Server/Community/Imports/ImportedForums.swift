@@ -1,0 +1,164 @@
+// Forums and conversations of a source.
+
+import Imports
+import ParleyModel
+import Storage
+
+extension Importer {
+  func writeForums() async throws(ImportFault) {
+    let (origin, importer, bounds) = (origin, importer, community.bounds)
+    for forum in overview.forums {
+      let visibility = visibility(of: forum)
+      let members = forum.members.compactMap { member in
+        users[member.user].map { ($0, ForumRole(rawValue: member.role)) }
+      }
+      let (id, isNew) = try await write { tx throws(Refusal) -> (ID<Forum>, Bool) in
+        if let earlier = try tx.imported(.forum, forum.key, from: origin) { return (ID(earlier), false) }
+        let made = try tx.importForum(forum, visibility, by: importer, bounds)
+        try tx.noteImported(.forum, forum.key, from: origin, as: made.number)
+        return (made, true)
+      }
+      forums[forum.key] = id
+      guard isNew else { continue }
+      report.made.forums += 1
+      for start in stride(from: 0, to: members.count, by: Self.rowsPerWrite) {
+        let some = Array(members[start..<min(start + Self.rowsPerWrite, members.count)])
+        try await write { tx throws(Refusal) in
+          for (member, role) in some { _ = try tx.setMember(member, role ?? .member, of: id, by: importer) }
+        }
+      }
+    }
+  }
+
+  func writeConversations() async throws(ImportFault) {
+    let all = overview.conversations
+    for start in stride(from: 0, to: all.count, by: Self.rowsPerWrite) {
+      let some = Array(all[start..<min(start + Self.rowsPerWrite, all.count)])
+      let inputs = some.map { conversation in
+        ConversationInput(
+          conversation, forum: conversation.forum.flatMap { forums[$0] },
+          owner: conversation.owner.flatMap { users[$0] },
+          creator: conversation.creator.flatMap { users[$0] } ?? importer)
+      }
+      let (origin, bounds) = (origin, community.bounds)
+      let written = try await write { tx throws(Refusal) in
+        try inputs.map { input throws(Refusal) in try tx.importConversation(input, from: origin, bounds) }
+      }
+      for (conversation, result) in zip(some, written) {
+        guard let result else {
+          leaveOut("conversations of forums that were deleted here, and second feeds")
+          continue
+        }
+        conversations[conversation.key] = result.target
+        if result.isNew { conversation.kind == .topic ? (report.made.topics += 1) : noteMade(conversation.kind) }
+      }
+    }
+  }
+
+  private func noteMade(_ kind: SourceConversation.Kind) { if kind != .room { report.made.conversations += 1 } }
+
+  /// Opens filled conversations, with their participants.
+  func finish(_ keys: [String]) async throws(ImportFault) {
+    let importer = importer
+    for start in stride(from: 0, to: keys.count, by: Self.rowsPerWrite) {
+      var some: [(ID<Conversation>, [(ID<User>, ParticipantRole)], String?)] = []
+      for key in keys[start..<min(start + Self.rowsPerWrite, keys.count)] {
+        guard let target = conversations[key], target.state == .filling else { continue }
+        let place = places[key]
+        var participants = (place?.participants ?? []).compactMap { member in
+          users[member.user].map { ($0, ParticipantRole(rawValue: member.role) ?? .member) }
+        }
+        // The export of Discord has direct conversations of the user who made it.
+        if target.kind == .group, source.kind == .discord { participants.append((importer, .admin)) }
+        some.append((target.id, participants, place?.solvedBy))
+      }
+      let (batch, origin) = (some, origin)
+      guard !batch.isEmpty else { continue }
+      try await write { tx throws(Refusal) in
+        for (id, participants, solution) in batch {
+          if let solution, let message = try tx.importedMessage(solution, from: origin, in: id) {
+            try tx.importSolution(message, of: id)
+          }
+          try tx.openImported(id, by: importer)
+          for (user, role) in participants { try tx.importParticipant(user, role, in: id, by: importer) }
+        }
+      }
+    }
+  }
+}
+
+/// A conversation with the rows that it refers to.
+struct ConversationInput: Sendable {
+  let conversation: SourceConversation
+  let forum: ID<Forum>?
+  let owner: ID<User>?
+  let creator: ID<User>
+
+  init(_ conversation: SourceConversation, forum: ID<Forum>?, owner: ID<User>?, creator: ID<User>) {
+    self.conversation = conversation
+    self.forum = forum
+    self.owner = owner
+    self.creator = creator
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func importForum(
+    _ forum: SourceForum, _ visibility: Visibility, by importer: ID<User>, _ bounds: Bounds
+  ) throws(Refusal) -> ID<Forum> {
+    let title = Texts.importedLine(forum.title, scalars: bounds.titleScalars - 8) ?? "Forum"
+    var draft = ForumDraft(title: title, visibility: visibility)
+    draft.fields.set(\.about, to: Texts.importedBlock(forum.description, scalars: bounds.descriptionScalars))
+    if let section = forum.section.flatMap({ Texts.importedLine($0, scalars: bounds.titleScalars) }) {
+      draft.fields.set(\.section, to: section)
+    }
+    if forum.isArchived { draft.fields.set(\.isArchived, to: true) }
+    for number in 1...1_000 {
+      draft.fields.set(\.title, to: number == 1 ? title : "\(title) (\(number))")
+      do throws(Refusal) {
+        let made = try add(draft, by: importer)
+        try startImport(ofRoom: made.room, createdAt: forum.createdAt ?? now)
+        return made.id
+      } catch {
+        guard case .taken = error else { throw error }
+      }
+    }
+    throw .taken("title")
+  }
+
+  /// Nil if there is one of this kind already.
+  fileprivate func importConversation(
+    _ place: ConversationInput, from source: String, _ bounds: Bounds
+  ) throws(Refusal) -> (target: ImportTarget, isNew: Bool)? {
+    let conversation = place.conversation
+    if let earlier = try imported(.conversation, conversation.key, from: source) {
+      let id = ID<Conversation>(earlier)
+      return (ImportTarget(id: id, state: try importState(of: id) ?? .gone, kind: conversation.kind), false)
+    }
+    let id: ID<Conversation>
+    if conversation.kind == .room {
+      guard let forum = try place.forum.flatMap({ id throws(Refusal) in try self.forum(id) }) else { return nil }
+      id = forum.room
+    } else {
+      var new = ImportedConversation(
+        Conversation.Kind(rawValue: conversation.kind.rawValue) ?? .group,
+        title: conversation.title.flatMap { Texts.importedLine($0, scalars: bounds.titleScalars) }
+          ?? (conversation.kind == .topic ? "Topic" : nil),
+        by: place.creator, createdAt: min(conversation.createdAt ?? now, now))
+      new.forum = conversation.kind == .topic ? place.forum : nil
+      new.owner = place.owner
+      new.isPinned = conversation.isPinned
+      new.isLocked = conversation.isLocked
+      if conversation.kind == .topic {
+        guard let forum = place.forum, try self.forum(forum) != nil else { return nil }
+      }
+      if conversation.kind == .feed, new.owner == nil { return nil }
+      do throws(Refusal) { id = try startImport(of: new) } catch {
+        guard case .conflict = error else { throw error }
+        return nil
+      }
+    }
+    try noteImported(.conversation, conversation.key, from: source, as: id.number)
+    return (ImportTarget(id: id, state: try importState(of: id) ?? .gone, kind: conversation.kind), true)
+  }
+}
