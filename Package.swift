@@ -166,7 +166,7 @@ let testTargets: [Target] = [
   tests("MarkupTests", "ParleyMarkup", "TestSupport"),
   tests("ModelTests", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
   tests("MediaTests", "Media", "TestSupport"),
-  tests("ImportsTests", "Imports", "ParleyWire", "TestSupport"),
+  tests("ImportsTests", "Imports", "ParleyCrypto", "ParleyJSON", "ParleyWire", "TestSupport"),
   tests("PubSubTests", "PubSub", "ParleyModel", "TestSupport"),
   tests("StorageTests", "Storage", "ParleySQLite", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
   tests("CrashTests", in: "Tests/Crash/CrashTests", "crash-writer", "Storage", "ParleySQLite", "TestSupport"),
