@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.request import HTTPErrorProcessor, Request, build_opener
 
 from import_sources import discord_channel, discord_message, discourse_backup, png, slack_export
-from servers import PARLEY
+from servers import PARLEY, TOP
 from serving import ServingTest, call, parley
 
 PASSWORD = "wool and needles"
@@ -215,6 +215,18 @@ class Slack(ImportTest):
                                    "where c.last_seq > p.joined_seq"), [(0,)])
         self.verify()
         self.assertIn("New: nothing.", self.load(archive, "slack"))
+
+    def test_another_reader_opens_the_fixture(self):
+        archive, pages = self.folder / "slack.zip", self.folder / "pages"
+        slack_export(archive, self.files())
+        done = subprocess.run(
+            [TOP / ".build/tools/slack/bin/slack-export-viewer", "--archive", archive, "--html-only", "--output-dir", pages, "--no-browser",
+             "--show-dms"], capture_output=True, text=True, timeout=60, env={**os.environ, "TMPDIR": str(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        room = (pages / "channel/general/index.html").read_text()
+        for text in ("Merino", "the shop", "Build", "Thanks"):
+            self.assertIn(text, room)
+        self.assertIn("A secret", (pages / "dm/D1/index.html").read_text())
 
     def test_an_unpacked_folder_is_the_same_export(self):
         for name, value in self.files().items():
