@@ -224,7 +224,7 @@ extension ImportFault {
       case .unauthenticated, .sessionEnded, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused,
         .invalid, .stepUpRequired, .secondFactorRequired, .secondFactorMissing, .notAdmitted, .banned, .silenced,
         .signUpsPaused, .tooMany, .tooLarge, .lastOwner, .taken, .rateLimited, .newcomer, .pollClosed, .secretRevoked,
-        .contentRefused, .heldForReview, .commandFailed:
+        .contentRefused, .heldForReview, .commandFailed, .passwordSignInOff, .lastSignInMethod:
         "The import was refused: \(refusal.code). Import again: it continues."
       }
     self.init(text)

@@ -170,7 +170,7 @@ private enum ReplyRefusal: Error {
     case .unauthenticated, .sessionEnded, .wrongCredentials, .forbidden, .notFound, .gone, .conflict, .clientIDReused,
       .stepUpRequired, .secondFactorRequired, .secondFactorMissing, .notAdmitted, .banned, .silenced,
       .signUpsPaused, .tooMany, .tooLarge, .noRoom, .lastOwner, .taken, .newcomer, .pollClosed, .secretRevoked,
-      .contentRefused, .heldForReview, .commandFailed:
+      .contentRefused, .heldForReview, .commandFailed, .passwordSignInOff, .lastSignInMethod:
       self = .fault(.notAllowed)
     }
   }

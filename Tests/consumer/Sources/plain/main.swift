@@ -1,3 +1,4 @@
+import ACME
 import API
 import CFaultyVFS
 import CLinux
@@ -38,7 +39,8 @@ guard arguments.count == 4, let password = readLine() else {
   exit(2)
 }
 let modules = [
-  API.Own.module, CFaultyVFS.Own.module, CLinux.Own.module, COpenSSL.Own.module, CSQLite.Own.module, CZlib.Own.module,
+  ACME.Own.module, API.Own.module, CFaultyVFS.Own.module, CLinux.Own.module, COpenSSL.Own.module, CSQLite.Own.module,
+  CZlib.Own.module,
   Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, Imports.Own.module,
   Issuers.Own.module, JSON.Own.module,
   Markup.Own.module, Media.Own.module, Model.Own.module, Networking.Own.module, OAuth.Own.module,
