@@ -48,16 +48,12 @@ enum ServeCommand {
     let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), checked, logError)
     let store = community.store
     var outgoing = try await Outgoing(checked, community, share: share, log: logError)
-    let api = API(
-      community, release: .current, rates: checked.rates, previews: outgoing.requests?.previews,
-      outgoing: outgoing.requests?.webhooks, commands: outgoing.requests?.commands,
-      push: outgoing.push?.service, mail: outgoing.mail?.service, issuers: outgoing.issuers?.service, log: logError)
+    let api = makeAPI(community, checked, outgoing, logError)
 
     let probes = DoctorProbes(addresses)
     let scheduled = ScheduledBackups(store, checked.backups, program: API.Release.current.version)
     let hook = BackupHook(checked.backupHook, scheduled, store, log: logError)
-    let metrics = Metrics(
-      community, push: outgoing.push, mail: outgoing.mail, certificates: certificates, hook: hook)
+    let metrics = Metrics(community, push: outgoing.push, mail: outgoing.mail, certificates: certificates, hook: hook)
     let endpoints = sockets.endpoints(tls: loaded?.configuration)
     let accessLog = AccessLog(checked.accessLog, descriptor: STDERR_FILENO)
     let server = try Server(
@@ -113,6 +109,16 @@ enum ServeCommand {
     await store.close()
     events.stop()
     return 0
+  }
+
+  private static func makeAPI(
+    _ community: Community, _ checked: DaemonSettings, _ outgoing: Outgoing,
+    _ logError: @escaping @Sendable (String) -> Void
+  ) -> API {
+    API(
+      community, release: .current, rates: checked.rates, previews: outgoing.requests?.previews,
+      outgoing: outgoing.requests?.webhooks, commands: outgoing.requests?.commands,
+      push: outgoing.push?.service, mail: outgoing.mail?.service, issuers: outgoing.issuers?.service, log: logError)
   }
 
   private static func openCommunity(
