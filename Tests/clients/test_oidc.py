@@ -612,6 +612,16 @@ class ProofTest(OIDCTest):
         self.assertEqual(browser.call("POST", "/me/identities", {"issuer": "work"})[0], 201)
         self.assertEqual(browser.name, "prover")
 
+    def test_a_sign_in_that_the_provider_answers_by_itself_is_no_proof(self):
+        self.new("silent", sub="s-1")
+        now = int(time.time())
+        for claims, status in (({}, 403), ({"auth_time": now - 700}, 403), ({"auth_time": now}, 201)):
+            with self.subTest(claims):
+                browser = self.browser()
+                browser.sign_in(self.provider, sub="s-1", **claims)
+                self.assertEqual(browser.name, "silent")
+                self.assertEqual(browser.call("POST", "/me/identities", {"issuer": "work"})[0], status)
+
     def test_a_proof_needs_a_session(self):
         status, location, _ = self.browser().open("/oidc/work?prove&back=/you")
         self.assertEqual((status, location), (303, "/sign-in?back=/you"))
@@ -633,6 +643,11 @@ class SecondFactorTest(OIDCTest):
         _, setup = browser.call("POST", "/me/second-factor")
         app = pyotp.TOTP(setup["secret"])
         self.assertEqual(browser.call("PUT", "/me/second-factor", {"code": app.now()})[0], 200)
+        # So a proof does.
+        for methods, failure in ((None, "acr"), (["pwd", "mfa"], None)):
+            request = browser.start(query="?prove&back=/you")
+            answer = browser.finish(self.provider, request, sub="two", auth_time=int(time.time()), amr=methods)
+            self.failed(answer, failure) if failure else self.assertEqual(answer[0], 303)
         visitor = self.browser()
         status, location, _ = visitor.sign_in(self.provider, query="?back=/forums", sub="two", sid="sid-2")
         self.assertEqual((status, location.split("#")[0], visitor.name), (303, "/sign-in?back=/forums", None))

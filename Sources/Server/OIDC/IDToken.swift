@@ -14,6 +14,8 @@ public struct IDToken: Sendable, Hashable {
   public let displayName: String?
   /// Whether the issuer has checked a second factor: `mfa` in `amr` (RFC 8176 §2), or the `acr` that the operator asks for.
   public let hasSecondFactor: Bool
+  /// The time of the sign-in at the issuer, in seconds since 1970; nil if the issuer tells none.
+  public let authenticatedAt: Int64?
 
   private static let maxGroups = 1_000
   /// The limit of claims that are shown.
@@ -50,6 +52,7 @@ public struct IDToken: Sendable, Hashable {
       guard time >= since - RegisteredClaims.skew else { throw OIDCFault(.authTime, "\(since - time) s before") }
     }
     self.subject = subject
+    authenticatedAt = claims.authenticatedAt
     sessionID = claims.sessionID.flatMap { $0.utf8.count <= RegisteredClaims.maxSubjectBytes ? $0 : nil }
     groups = claims.groups
     email = claims.email.flatMap { $0.utf8.count <= Self.maxEmailBytes ? $0 : nil }

@@ -27,6 +27,7 @@ extension PageContext {
         by: caller ?? self.caller)
       return leave(to: redirect.page.url, cookie: redirect.cookie)
     } catch {
+      try api.limiter.count(.login, by: self.caller, at: server.client, now: server.uptime)
       return try respond(to: error, of: issuer, back: back)
     }
   }
@@ -59,6 +60,7 @@ extension PageContext {
   func signUpPage() throws -> Response {
     let (_, issuer) = try issuer()
     guard let ticket = try view.signUpTicket(in: issuerCookie, at: issuer) else {
+      try api.limiter.count(.login, by: caller, at: server.client, now: server.uptime)
       return try respond(to: OIDCFault(.noRequest), of: issuer, back: "/")
     }
     let name = Self.proposedName(ticket.preferredName)
@@ -69,10 +71,10 @@ extension PageContext {
     let (_, issuer) = try issuer()
     try Authentication.requireOwnOrigin(request, server, api)
     let context = try context()
+    try api.limiter.count(.registration, by: caller, at: server.client, now: server.uptime)
     guard let ticket = try view.signUpTicket(in: issuerCookie, at: issuer) else {
       return try respond(to: OIDCFault(.noRequest), of: issuer, back: "/")
     }
-    try api.limiter.count(.registration, by: caller, at: server.client, now: server.uptime)
     let form = try Self.pairs(of: String(decoding: try await request.body.collect(), as: UTF8.self))
     let (name, displayName) = (form["name"] ?? "", form["display_name"] ?? "")
     do {

@@ -161,13 +161,10 @@ extension Community {
   public func endSessions(_ logout: String, at issuer: Issuer, over service: IssuerService) async throws {
     let signed = try SignedToken(logout)
     let keys = try await service.keys(issuer, signed)
+    // Strangers send tokens, too: the signature is checked outside of the writer.
+    let now = try await store.readInBackground(.credentials) { tx throws(Refusal) in tx.now }
+    let token = try LogoutToken(signed, signedBy: keys, of: issuer, at: now / 1_000)
     let fault: OIDCFault? = try await store.write { tx throws(Refusal) in
-      let token: LogoutToken
-      do throws(OIDCFault) {
-        token = try LogoutToken(signed, signedBy: keys, of: issuer, at: tx.now / 1_000)
-      } catch {
-        return error
-      }
       guard try tx.useUp("logout \(issuer.url) \(token.id)", until: token.expiresAt * 1_000) else {
         return OIDCFault(.replayed)
       }
@@ -200,6 +197,8 @@ extension Community {
       var checked = try tx.checkedSignUp(of: registration)
       if let role = ticket.role { checked.role = role }
       let userID = try tx.insertUser(checked, nil)
+      // An imported user has a role of before.
+      if let role = ticket.role { try tx.applyRole(role, to: userID, of: issuer, isLost: false) }
       let identity = try tx.addIdentity(
         of: userID, at: issuer.url, subject: ticket.subject, name: ticket.label)
       if keepsEmail, let address = ticket.email.flatMap({ MailAddress($0) }) {
@@ -261,14 +260,7 @@ extension Community {
     let outcome: Result<IssuerOutcome?, any Error> = try await store.write {
       [bounds, linkKey, deviceKey] tx throws(Refusal) in
       guard let identity = try tx.identity(at: issuer.url, subject: token.subject) else { return .success(nil) }
-      if let roles = issuer.roles {
-        guard let role = roles.role(of: token.groups) else {
-          try tx.applyRole(.member, to: identity.user, of: issuer, isLost: true)
-          try tx.endSessions(openedBy: identity.id)
-          return .failure(OIDCFault(.noRole, token.groups.joined(separator: " ")))
-        }
-        try tx.applyRole(role, to: identity.user, of: issuer, isLost: false)
-      }
+      if let fault = try tx.applyGroups(of: token, to: identity, at: issuer) { return .failure(fault) }
       guard let state = try tx.user(identity.user)?.standing?.state else { throw .unauthenticated }
       do throws(Refusal) { try tx.checkMaySignIn(identity.user, state) } catch {
         try tx.addSignIn(.issuer, .refused, of: identity.user, on: origin.name(of: ""), from: origin.address)
@@ -286,6 +278,8 @@ extension Community {
       let opened = try tx.activeSession(
         of: identity.user, secret, by: .issuer, on: "", from: origin, bounds, deviceKey: deviceKey)
       try tx.note(opened.id, of: identity.id, sid: token.sessionID)
+      // An issuer may answer without asking its user, which proves nothing.
+      try tx.setProof(of: opened.id, at: token.authenticatedAt.map { $0 * 1_000 })
       return .success(.signedIn(opened, back: request.back))
     }
     if let done = try outcome.get() { return done }
@@ -344,6 +338,9 @@ extension Community {
       guard known.user == user, try tx.session(session, of: user, current: nil)?.kind == .session else {
         return OIDCFault(.otherUser)
       }
+      if let fault = try tx.applyGroups(of: token, to: known, at: issuer) { return fault }
+      // As at the sign-in: the account has a second factor here, and the issuer has checked none.
+      guard try token.hasSecondFactor || !tx.hasSecondFactor(user) else { return OIDCFault(.acr, "no second factor") }
       try tx.prove(session)
       return nil
     }
@@ -370,6 +367,25 @@ extension WriteTransaction {
     let digest: [UInt8]
     do { digest = try Digest.sha256(of: Array(text.utf8)) } catch { throw .unavailable }
     return try useUp(challenge: digest, until: end)
+  }
+
+  /// Applies the roles of the issuer. Without a role the sessions and tokens of the user end; of the last owner only the
+  /// sessions that the issuer has opened.
+  fileprivate func applyGroups(
+    of token: IDToken, to identity: StoredIdentity, at issuer: Issuer
+  ) throws(Refusal) -> OIDCFault? {
+    guard let roles = issuer.roles else { return nil }
+    guard let role = roles.role(of: token.groups) else {
+      try applyRole(.member, to: identity.user, of: issuer, isLost: true)
+      if try user(identity.user)?.isActiveOwner == true {
+        try endSessions(openedBy: identity.id)
+      } else {
+        try endAllSessions(of: identity.user)
+      }
+      return OIDCFault(.noRole, token.groups.joined(separator: " "))
+    }
+    try applyRole(role, to: identity.user, of: issuer, isLost: false)
+    return nil
   }
 
   /// Gives a user the role of their groups, also a lower one. The last owner keeps the role.

@@ -183,10 +183,14 @@ extension WriteTransaction {
   }
 
   /// Notes that the session's user has proved that it is theirs. No-op for a token.
-  public func prove(_ session: ID<Session>) throws(Refusal) {
+  public func prove(_ session: ID<Session>) throws(Refusal) { try setProof(of: session, at: now) }
+
+  /// - Parameter time: in milliseconds; nil for a session without a proof.
+  public func setProof(of session: ID<Session>, at time: Int64?) throws(Refusal) {
     try run { connection in
       try connection.execute(
-        "update session set proved_at = $1 where id = $2 and kind = 'session'", Int(now), session.number)
+        "update session set proved_at = $1 where id = $2 and kind = 'session'", time.map { Int(min($0, now)) },
+        session.number)
     }
   }
 }
