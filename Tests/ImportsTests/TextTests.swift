@@ -93,4 +93,10 @@ import Testing
     #expect(Markdown.title(" \n") == nil)
     #expect(Markdown.title(String(repeating: "word ", count: 40))?.hasSuffix("word…") == true)
   }
+
+  /// Without a limit for the end of a mark, a message like these takes minutes.
+  @Test(arguments: ["*a ", "_a ~b ", "<a "]) func `marks without an end take no quadratic time`(mark: String) {
+    let text = String(repeating: mark, count: 4_000)
+    #expect(!Self.shown(SlackText(text, [:]).converted).isEmpty)
+  }
 }

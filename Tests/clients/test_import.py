@@ -137,6 +137,45 @@ class Discord(ImportTest):
         self.assertEqual(self.rows("select count(*) from notification"), [(0,)])
         self.verify()
 
+    def test_channels_of_one_name_are_opened_by_their_ids(self):
+        ada = {"id": "101", "name": "ada.l", "nickname": "Ada", "isBot": False, "roles": [], "avatarUrl": ""}
+        for number in ("55", "66"):
+            channel = {"id": number, "type": "GuildTextChat", "categoryId": "5", "category": "Crafts", "name": "general", "topic": None}
+            (self.source / f"{number}.json").write_text(discord_channel(
+                channel, [discord_message(int(number), ada, "2020-01-01T10:00:00+00:00", f"In {number}")]))
+        table = self.folder / "table.csv"
+        table.write_text("general,public\n")
+        self.assertIn("The source has 2 forums general. Use their ids in the table of forums: 55, 66.",
+                      self.refused(self.source, "discord", "--open", table))
+        table.write_text("55,public\n")
+        said = self.load(self.source, "discord", "--open", table)
+        self.assertIn("66,private", said)
+        self.assertEqual(
+            self.rows("select m.text, f.visibility from message m join conversation c on c.id = m.conversation_id join forum f on f.id = c.forum_id "
+                      "order by m.id"), [("In 55", "public"), ("In 66", "private")])
+
+    def test_a_private_thread_stays_with_its_authors(self):
+        ada = {"id": "101", "name": "ada.l", "nickname": "Ada", "isBot": False, "roles": [], "avatarUrl": ""}
+        self.export()
+        (self.source / "secret.json").write_text(discord_channel(
+            {"id": "57", "type": "GuildPrivateThread", "categoryId": "55", "category": "general", "name": "Staff", "topic": None},
+            [discord_message(3001, ada, "2020-01-01T12:00:00+00:00", "A secret")]))
+        self.load(self.source, "discord")
+        self.assertEqual(
+            self.rows("select c.kind, c.forum_id from message m join conversation c on c.id = m.conversation_id where m.text = 'A secret'"),
+            [("group", None)])
+        self.assertEqual(
+            self.rows("select a.name from participant p join account a on a.id = p.user_id join conversation c on c.id = p.conversation_id "
+                      "where c.title = 'Staff' order by a.name"), [("ada",), ("ada.l",)])
+
+    def test_a_member_whom_staff_removed_does_not_come_back(self):
+        self.export()
+        self.load(self.source, "discord")
+        with sqlite3.connect(self.data / "parley.db") as database:
+            database.execute("delete from user_group_member")
+        self.load(self.source, "discord")
+        self.assertEqual(self.rows("select count(*) from user_group_member"), [(0,)])
+
     def test_an_author_claims_the_account_by_an_invite(self):
         self.export()
         self.load(self.source, "discord")

@@ -643,7 +643,7 @@ class SecondFactorTest(OIDCTest):
         _, setup = browser.call("POST", "/me/second-factor")
         app = pyotp.TOTP(setup["secret"])
         self.assertEqual(browser.call("PUT", "/me/second-factor", {"code": app.now()})[0], 200)
-        # So a proof does.
+        # A proof needs it, too.
         for methods, failure in ((None, "acr"), (["pwd", "mfa"], None)):
             request = browser.start(query="?prove&back=/you")
             answer = browser.finish(self.provider, request, sub="two", auth_time=int(time.time()), amr=methods)

@@ -10,7 +10,7 @@ extension Importer {
     for forum in overview.forums {
       let visibility = visibility(of: forum)
       let members = forum.members.compactMap { member in
-        users[member.user].map { ($0, ForumRole(rawValue: member.role)) }
+        present(member.user).map { ($0, ForumRole(rawValue: member.role)) }
       }
       let (id, isNew) = try await write { tx throws(Refusal) -> (ID<Forum>, Bool) in
         if let earlier = try tx.imported(.forum, forum.key, from: origin) { return (ID(earlier), false) }
@@ -19,15 +19,30 @@ extension Importer {
         return (made, true)
       }
       forums[forum.key] = id
-      guard isNew else { continue }
-      report.made.forums += 1
+      if isNew { report.made.forums += 1 }
+      guard !members.isEmpty, try await isMissing(.forum, forum.key + Self.membersKey) else { continue }
       for start in stride(from: 0, to: members.count, by: Self.rowsPerWrite) {
         let some = Array(members[start..<min(start + Self.rowsPerWrite, members.count)])
         try await write { tx throws(Refusal) in
           for (member, role) in some { _ = try tx.setMember(member, role ?? .member, of: id, by: importer) }
         }
       }
+      try await note(.forum, forum.key + Self.membersKey, as: id.number)
     }
+  }
+
+  /// The key of a row that notes the end of a list of members: a later import adds no member again that staff have removed.
+  static let membersKey = " members"
+
+  /// Whether no earlier import has noted this row.
+  func isMissing(_ kind: ImportedKind, _ key: String) async throws(ImportFault) -> Bool {
+    let origin = origin
+    return try await read { tx throws(Refusal) in try tx.imported(kind, key, from: origin) == nil }
+  }
+
+  func note(_ kind: ImportedKind, _ key: String, as number: Int) async throws(ImportFault) {
+    let origin = origin
+    try await write { tx throws(Refusal) in try tx.noteImported(kind, key, from: origin, as: number) }
   }
 
   func writeConversations() async throws(ImportFault) {
@@ -57,31 +72,42 @@ extension Importer {
 
   private func noteMade(_ kind: SourceConversation.Kind) { if kind != .room { report.made.conversations += 1 } }
 
-  /// Opens filled conversations, with their participants.
+  /// Opens filled conversations, then adds their participants.
   func finish(_ keys: [String]) async throws(ImportFault) {
+    let filled = keys.filter { conversations[$0]?.state == .filling }
+    for start in stride(from: 0, to: filled.count, by: Self.rowsPerWrite) {
+      try await open(Array(filled[start..<min(start + Self.rowsPerWrite, filled.count)]))
+    }
     let importer = importer
-    for start in stride(from: 0, to: keys.count, by: Self.rowsPerWrite) {
-      var some: [(ID<Conversation>, [(ID<User>, ParticipantRole)], String?)] = []
-      for key in keys[start..<min(start + Self.rowsPerWrite, keys.count)] {
-        guard let target = conversations[key], target.state == .filling else { continue }
-        let place = places[key]
-        var participants = (place?.participants ?? []).compactMap { member in
-          users[member.user].map { ($0, ParticipantRole(rawValue: member.role) ?? .member) }
-        }
-        // The export of Discord has direct conversations of the user who made it.
-        if target.kind == .group, source.kind == .discord { participants.append((importer, .admin)) }
-        some.append((target.id, participants, place?.solvedBy))
+    for key in keys {
+      guard let target = conversations[key], target.state == .filling || target.state == .appendable else { continue }
+      var participants = (places[key]?.participants ?? []).compactMap { member in
+        present(member.user).map { ($0, ParticipantRole(rawValue: member.role) ?? .member) }
       }
-      let (batch, origin) = (some, origin)
-      guard !batch.isEmpty else { continue }
-      try await write { tx throws(Refusal) in
-        for (id, participants, solution) in batch {
-          if let solution, let message = try tx.importedMessage(solution, from: origin, in: id) {
-            try tx.importSolution(message, of: id)
-          }
-          try tx.openImported(id, by: importer)
-          for (user, role) in participants { try tx.importParticipant(user, role, in: id, by: importer) }
+      // The export of Discord has direct conversations of the user who made it.
+      if target.kind == .group, source.kind == .discord { participants.append((importer, .admin)) }
+      guard !participants.isEmpty, try await isMissing(.conversation, key + Self.membersKey) else { continue }
+      for start in stride(from: 0, to: participants.count, by: Self.rowsPerWrite) {
+        let some = Array(participants[start..<min(start + Self.rowsPerWrite, participants.count)])
+        try await write { tx throws(Refusal) in
+          for (user, role) in some { try tx.importParticipant(user, role, in: target.id, by: importer) }
         }
+      }
+      try await note(.conversation, key + Self.membersKey, as: target.id.number)
+    }
+  }
+
+  private func open(_ keys: [String]) async throws(ImportFault) {
+    let targets = keys.compactMap { key in conversations[key].map { (target: $0, solution: places[key]?.solvedBy) } }
+    // Only a room has participants before: the members of its forum.
+    for (target, _) in targets where target.kind == .room { try await advanceReaders(in: target.id, from: 1) }
+    let (importer, origin) = (importer, origin)
+    try await write { tx throws(Refusal) in
+      for (target, solution) in targets {
+        if let solution, let message = try tx.importedMessage(solution, from: origin, in: target.id) {
+          try tx.importSolution(message, of: target.id)
+        }
+        try tx.openImported(target.id, by: importer)
       }
     }
   }

@@ -36,9 +36,12 @@ struct PreparedMessage: Sendable {
   let annotations: MessageAnnotations?
   let repostOf: String?
 
-  var weight: Int {
-    14 * texts.count + 3 * files.count + 3 * reactions.reduce(0) { $0 + $1.users.count } + 5 * votes.count
-  }
+  /// Rows of the message without its reactions and votes.
+  private var ownWeight: Int { 14 * texts.count + 3 * files.count }
+  private var answerWeight: Int { 3 * reactions.reduce(0) { $0 + $1.users.count } + 8 * votes.count }
+  /// Whether reactions and votes take transactions of their own.
+  var hasManyAnswers: Bool { answerWeight > ImportChunk.maxWeight / 2 }
+  var weight: Int { ownWeight + (hasManyAnswers ? 0 : answerWeight) }
 }
 
 /// The result of writing a message.
@@ -133,6 +136,12 @@ extension Importer {
     let (some, origin, bounds) = (chunk.messages, origin, community.bounds)
     chunk = ImportChunk()
     guard !some.isEmpty else { return }
+    // Messages that follow others on the site stay read for those that have read these.
+    let appendable = Set(conversations.values.lazy.filter { $0.state == .appendable }.map(\.id))
+    let targets = Set(some.lazy.map(\.target).filter(appendable.contains)).sorted { $0.number < $1.number }
+    let before = try await read { tx throws(Refusal) in
+      try targets.map { id throws(Refusal) in try tx.lastImportedSeq(in: id) }
+    }
     let made = try await write { tx throws(Refusal) in
       try some.map { message throws(Refusal) in try tx.importMessage(message, from: origin, bounds) }
     }
@@ -146,13 +155,26 @@ extension Importer {
       case .withoutOriginal: leaveOut("reposts of messages that are not in the export")
       }
     }
-    // The rest of long lists of reactions, which need transactions of their own.
-    for message in some { try await addLongReactions(message) }
+    for (id, last) in zip(targets, before) { try await advanceReaders(in: id, from: last + 1) }
+    for message in some where message.hasManyAnswers { try await addAnswers(to: message) }
   }
 
-  private func addLongReactions(_ message: PreparedMessage) async throws(ImportFault) {
-    guard message.weight > ImportChunk.maxWeight else { return }
+  func advanceReaders(in id: ID<Conversation>, from first: Int) async throws(ImportFault) {
+    while try await write({ tx throws(Refusal) in
+      try tx.advanceReaders(in: id, from: first, limit: Self.readersPerWrite)
+    }) {}
+  }
+
+  /// Long lists of reactions and votes, in pages.
+  private func addAnswers(to message: PreparedMessage) async throws(ImportFault) {
     let origin = origin
+    for start in stride(from: 0, to: message.votes.count, by: 500) {
+      let some = Array(message.votes[start..<min(start + 500, message.votes.count)])
+      try await write { tx throws(Refusal) in
+        guard let id = try tx.importedMessage(message.key, from: origin, in: message.target) else { return }
+        for (user, options) in some { try tx.setVote(options, in: id, of: message.target, by: user) }
+      }
+    }
     for (action, users) in message.reactions {
       for start in stride(from: 0, to: users.count, by: 500) {
         let some = Array(users[start..<min(start + 500, users.count)])
@@ -249,7 +271,7 @@ extension Importer {
         leaveOut("reactions that are no emoji")
         continue
       }
-      found.append((action, reaction.users.compactMap { users[$0] }))
+      found.append((action, reaction.users.compactMap(present)))
     }
     if message.isPinned, let pin = ActionType("pin") { found.append((pin, [importer])) }
     return found
@@ -264,7 +286,7 @@ extension Importer {
   private func votes(of message: SourceMessage) -> [(user: ID<User>, options: [Int])] {
     var votes: [ID<User>: [Int]] = [:]
     for (option, user) in message.poll?.votes ?? [] {
-      if let id = users[user] { votes[id, default: []].append(option) }
+      if let id = present(user) { votes[id, default: []].append(option) }
     }
     return votes.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value.sorted()) }
   }
@@ -356,10 +378,9 @@ extension WriteTransaction {
         of: first, in: message.target, by: message.author, earlier: message.revisions.map { ($0.text, $0.time) },
         editedAt: message.editedAt ?? time)
     }
-    if message.weight <= ImportChunk.maxWeight {
-      for (action, users) in message.reactions {
-        for user in users { _ = try add(action, to: first, in: message.target, by: user, at: time) }
-      }
+    guard !message.hasManyAnswers else { return .made }
+    for (action, users) in message.reactions {
+      for user in users { _ = try add(action, to: first, in: message.target, by: user, at: time) }
     }
     for (user, options) in message.votes { try setVote(options, in: first, of: message.target, by: user) }
     return .made

@@ -41,7 +41,7 @@ extension Importer {
   func writeGroups() async throws(ImportFault) {
     let (origin, importer) = (origin, importer)
     for group in overview.groups {
-      let members = group.members.compactMap { users[$0] }.sorted { $0.number < $1.number }
+      let members = group.members.compactMap(present).sorted { $0.number < $1.number }
       let (id, isNew) = try await write { tx throws(Refusal) -> (ID<UserGroup>?, Bool) in
         if let earlier = try tx.imported(.group, group.key, from: origin) {
           return (try tx.userGroup(ID(earlier))?.id, false)
@@ -55,12 +55,14 @@ extension Importer {
       }
       guard let id else { continue }
       if isNew { report.made.groups += 1 }
+      guard !members.isEmpty, try await isMissing(.group, group.key + Self.membersKey) else { continue }
       for start in stride(from: 0, to: members.count, by: Self.rowsPerWrite) {
         let some = Array(members[start..<min(start + Self.rowsPerWrite, members.count)])
         try await write { tx throws(Refusal) in
           for member in some { _ = try tx.addMember(member, toGroup: id, by: importer) }
         }
       }
+      try await note(.group, group.key + Self.membersKey, as: id.number)
     }
   }
 
@@ -129,7 +131,9 @@ extension WriteTransaction {
   /// A name in the form of Parley that no user and no group has.
   func freeName(like text: String, fallback: String) throws(Refusal) -> String {
     let base = Self.name(like: text) ?? fallback
-    for number in 1...10_000 {
+    // Thousands of users may share a base, such as those without a name: numbers in turn would take quadratic time.
+    for attempt in 1...200 {
+      let number = attempt <= 20 ? attempt : Int.random(in: 100...999_999)
       let suffix = number == 1 ? "" : "_\(number)"
       let candidate = "\(base.prefix(UserName.maxBytes - suffix.utf8.count))\(suffix)"
       guard UserName(candidate) != nil else { continue }

@@ -29,6 +29,8 @@ final class Importer {
 
   /// Rows of a user, a group or a forum that one transaction writes.
   static let rowsPerWrite = 100
+  /// Participants whose position one transaction moves.
+  static let readersPerWrite = 2_000
 
   init(_ community: Community, _ source: any ImportSource, _ overview: SourceOverview, _ options: ImportOptions) {
     self.community = community
@@ -132,9 +134,13 @@ final class Importer {
       throw ImportFault(
         "The source has no user \(unknown) of the table of users. Use an id, a name or a mail address of it.")
     }
-    for title in options.visibility.keys.sorted() where !overview.forums.contains(where: { $0.title == title }) {
+    for name in options.visibility.keys.sorted() where !overview.forums.contains(where: { isName(name, of: $0) }) {
+      let keys = overview.forums.filter { $0.title == name }.map(\.key).sorted()
       throw ImportFault(
-        "The source has no forum \(title) of the table of forums. Use the titles that --dry-run prints.")
+        keys.isEmpty
+          ? "The source has no forum \(name) of the table of forums. Use the names that --dry-run prints."
+          : "The source has \(keys.count) forums \(name). Use their ids in the table of forums: \(keys.joined(separator: ", "))."
+      )
     }
     return known
   }
@@ -155,8 +161,24 @@ final class Importer {
 
   // MARK: Result
 
+  /// The user of the site for one of the source; nil for one that has left the site.
+  func present(_ key: String) -> ID<User>? { users[key].flatMap { departed.contains($0) ? nil : $0 } }
+
+  /// The name of a forum in the table of forums: its title, or its id if others have the title.
+  private func name(of forum: SourceForum) -> String {
+    overview.forums.filter { $0.title == forum.title }.count > 1 ? forum.key : forum.title
+  }
+
+  private func isName(_ name: String, of forum: SourceForum) -> Bool {
+    name == self.name(of: forum) || name == forum.key
+  }
+
+  private func chosenVisibility(of forum: SourceForum) -> Visibility? {
+    options.visibility[forum.key] ?? options.visibility[name(of: forum)]
+  }
+
   func visibility(of forum: SourceForum) -> Visibility {
-    options.visibility[forum.title] ?? forum.visibility.flatMap { Visibility(rawValue: $0) } ?? .private
+    chosenVisibility(of: forum) ?? forum.visibility.flatMap { Visibility(rawValue: $0) } ?? .private
   }
 
   private func forumTable() -> [ImportReport.Forum] {
@@ -165,7 +187,7 @@ final class Importer {
       topics[conversation.forum ?? "", default: 0] += 1
     }
     return overview.forums.map {
-      ImportReport.Forum(title: $0.title, visibility: visibility(of: $0), topics: topics[$0.key] ?? 0)
+      ImportReport.Forum(title: name(of: $0), visibility: visibility(of: $0), topics: topics[$0.key] ?? 0)
     }
     .sorted { ($0.title, $0.topics) < ($1.title, $1.topics) }
   }
@@ -174,7 +196,7 @@ final class Importer {
   private func openForums() async throws(ImportFault) {
     let caller = Caller(user: importer, role: .owner, scope: .admin, session: nil)
     for forum in overview.forums {
-      guard let wanted = options.visibility[forum.title], let id = forums[forum.key] else { continue }
+      guard let wanted = chosenVisibility(of: forum), let id = forums[forum.key] else { continue }
       let before = try await read { tx throws(Refusal) in try tx.forum(id)?.visibility }
       guard let before, before != wanted else { continue }
       var change = ForumChange()

@@ -79,8 +79,12 @@ extension Community {
       case .bounce:
         if let receipt = try await receiveBounce(mail, text, code, over: service) { return receipt }
       case .reply:
-        guard service.hasMade(text, code) else { continue }
-        return try await receiveReply(mail, code, admit: admit)
+        // A code is of no use after a change of the address.
+        let address = try await store.readInBackground { tx throws(Refusal) in
+          try tx.mailRecipient(code.user)?.address.flatMap { MailAddress($0) }
+        }
+        guard let address, service.hasMade(text, code, for: address) else { continue }
+        return try await receiveReply(mail, code, over: service, admit: admit)
       }
     }
     return .ignored
@@ -104,14 +108,15 @@ extension Community {
   }
 
   private func receiveReply(
-    _ mail: IncomingMail, _ code: SentMailCode, admit: @Sendable (Caller) throws(Refusal) -> Void
+    _ mail: IncomingMail, _ code: SentMailCode, over service: MailService,
+    admit: @Sendable (Caller) throws(Refusal) -> Void
   ) async throws(Refusal) -> MailReceipt {
     guard !mail.isAutomatic else { return .ignored }
     let found = try await store.readInBackground { tx throws(Refusal) in try tx.replyTarget(of: code) }
     guard let found else { return .ignored }
     let fault: ReplyFault
     do throws(ReplyRefusal) {
-      return try await post(mail, code, found, admit: admit)
+      return try await post(mail, code, found, over: service, admit: admit)
     } catch {
       switch error {
       case .fault(let reason): fault = reason
@@ -123,12 +128,16 @@ extension Community {
   }
 
   private func post(
-    _ mail: IncomingMail, _ code: SentMailCode, _ target: ReplyTarget, admit: @Sendable (Caller) throws(Refusal) -> Void
+    _ mail: IncomingMail, _ code: SentMailCode, _ target: ReplyTarget, over service: MailService,
+    admit: @Sendable (Caller) throws(Refusal) -> Void
   ) async throws(ReplyRefusal) -> MailReceipt {
     guard mail.from.map({ $0.isSameMailbox(as: target.address) }) == true else { throw .fault(.address) }
     guard target.isYoung else { throw .fault(.expired) }
     guard let conversation = target.conversation, let role = target.role else { throw .fault(.notAllowed) }
-    guard let text = mail.text, !text.isEmpty else { throw .fault(.unreadable) }
+    // A quotation in an unknown language has the link that unsubscribes.
+    guard let text = mail.text, !text.isEmpty, !text.contains("\(service.origin)/unsubscribe") else {
+      throw .fault(.unreadable)
+    }
     let caller = Caller(user: code.user, role: role, scope: .write, session: nil)
     var draft = MessageDraft(text: text, clientID: "mail-\(mail.id)")
     draft.replyTo = target.replyTo

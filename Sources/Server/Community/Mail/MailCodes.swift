@@ -53,14 +53,14 @@ struct SentMailCode: Sendable, Hashable {
 
 extension MailService {
   /// Nil if it can't be signed.
-  func text(of code: SentMailCode, for address: MailAddress? = nil) -> String? {
-    let signed = "mail \(code.content) \(address?.description ?? "")"
+  func text(of code: SentMailCode, for address: MailAddress) -> String? {
+    let signed = "mail \(code.content) \(address)"
     guard let signature = try? HMAC.sha256(of: Array(signed.utf8), key: key) else { return nil }
     return "\(code.content)-\(Base32.text(Array(signature.prefix(SentMailCode.signatureBytes))).lowercased())"
   }
 
   /// Whether this site has made the code.
-  func hasMade(_ text: String, _ code: SentMailCode, for address: MailAddress? = nil) -> Bool {
+  func hasMade(_ text: String, _ code: SentMailCode, for address: MailAddress) -> Bool {
     guard let own = self.text(of: code, for: address) else { return false }
     return ConstantTime.isEqual(Array(text.utf8), Array(own.utf8))
   }
@@ -73,9 +73,11 @@ extension MailService {
   }
 
   /// The address that takes replies to a message for a user; nil without one.
-  func replyAddress(of user: ID<User>, to message: ID<Message>, at time: Int64) -> MailAddress? {
+  func replyAddress(
+    of user: ID<User>, at address: MailAddress, to message: ID<Message>, at time: Int64
+  ) -> MailAddress? {
     replies.flatMap { replies in
-      text(of: SentMailCode(.reply, of: user, subject: message.number, at: time)).flatMap(replies.adding)
+      text(of: SentMailCode(.reply, of: user, subject: message.number, at: time), for: address).flatMap(replies.adding)
     }
   }
 }

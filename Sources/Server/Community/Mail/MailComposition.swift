@@ -18,7 +18,9 @@ extension ReadTransaction {
       let address = (due.address ?? recipient.address).flatMap({ MailAddress($0) }),
       let user = try user(due.user), user.standing?.state == .active
     else { return nil }
-    let caller = Caller(user: due.user, role: user.summary.role, scope: .read, session: nil)
+    let caller = Caller(
+      user: due.user, role: user.summary.role, scope: .read, session: nil,
+      lacksSecondFactor: try lacksSecondFactor(due.user))
     let settings = try notificationSettings(of: due.user)
     let ids: [ID<Notification>]
     if let conversation = due.conversation {
@@ -29,7 +31,7 @@ extension ReadTransaction {
     let wanted = try wantedNotifications(ids, settings, caller)
     guard let first = wanted.first, let last = wanted.last else { return nil }
     var content = try content(of: first, others: wanted.count - 1, for: recipient, over: service)
-    let replyTo = last.message.flatMap { service.replyAddress(of: due.user, to: $0.id, at: now) }
+    let replyTo = last.message.flatMap { service.replyAddress(of: due.user, at: address, to: $0.id, at: now) }
     if replyTo != nil { content.footer.insert((text: content.words(.replyHint), url: nil), at: 0) }
     var message = content.message(
       to: address, id: "\(due.id).\(due.createdAt)", from: service, of: try self.settings(), at: now)
@@ -45,7 +47,8 @@ extension ReadTransaction {
     for notification in try inbox(ids).sorted(by: { $0.id < $1.id }) {
       // Reading a notice elsewhere must not hide it from the user's mailbox.
       guard notification.readAt == nil || notification.kind.isSecurity,
-        settings.allowMail(of: notification.kind, at: now)
+        settings.allowMail(of: notification.kind, at: now),
+        notification.kind.isSecurity || !caller.lacksSecondFactor
       else { continue }
       if let id = notification.message {
         guard let message = try messages([id]).first, try isWanted(notification, message, caller) else { continue }

@@ -81,7 +81,10 @@ extension ReadTransaction {
   /// The digest of a user; nil if it is not to be sent any more, or there is nothing unread.
   func digestMail(_ due: DueMail, _ bounds: Bounds, over service: MailService) throws(Refusal) -> ComposedMail? {
     guard let recipient = try mailRecipient(due.user), let address = recipient.address.flatMap({ MailAddress($0) }),
-      let user = try user(due.user), user.isAbsent(at: now), try notificationSettings(of: due.user).allowDigest(at: now)
+      let user = try user(due.user), user.isAbsent(at: now),
+      try notificationSettings(of: due.user).allowDigest(at: now),
+      // The site refuses to show anything to this user.
+      try !lacksSecondFactor(due.user)
     else { return nil }
     let caller = Caller(user: due.user, role: user.summary.role, scope: .read, session: nil)
     let overview = try unreadOverview(PageRequest(limit: WeeklyDigest.maxItems), for: caller, bounds)

@@ -339,7 +339,7 @@ extension Community {
         return OIDCFault(.otherUser)
       }
       if let fault = try tx.applyGroups(of: token, to: known, at: issuer) { return fault }
-      // As at the sign-in: the account has a second factor here, and the issuer has checked none.
+      // The account has a second factor here, and the issuer has checked none.
       guard try token.hasSecondFactor || !tx.hasSecondFactor(user) else { return OIDCFault(.acr, "no second factor") }
       try tx.prove(session)
       return nil

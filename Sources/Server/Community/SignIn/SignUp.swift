@@ -170,7 +170,10 @@ extension ReadTransaction {
       try isUsable(stored)
     else { throw .invalid("invite", .unknown) }
     guard let claimed = stored.claims else { return stored }
-    guard try user(claimed)?.standing?.isImported == true else { throw .invalid("invite", .unknown) }
+    // A banned one stays banned.
+    guard let standing = try user(claimed)?.standing, standing.isImported, standing.state == .active else {
+      throw .invalid("invite", .unknown)
+    }
     return stored
   }
 }

@@ -24,10 +24,10 @@ struct DiscordChannel {
     categoryID = object.key("categoryId")
     // Older versions write the number of the type.
     switch object.text("type") ?? object.number("type").map(String.init) ?? "" {
-    case "GuildPublicThread", "GuildPrivateThread", "GuildNewsThread", "PublicThread", "PrivateThread", "10", "11",
-      "12":
-      kind = .thread
-    case "DirectTextChat", "DirectGroupTextChat", "1", "3": kind = .private
+    case "GuildPublicThread", "GuildNewsThread", "PublicThread", "10", "11": kind = .thread
+    // A private thread is not for all readers of its channel.
+    case "DirectTextChat", "DirectGroupTextChat", "GuildPrivateThread", "PrivateThread", "1", "3", "12":
+      kind = .private
     default: kind = .channel
     }
   }

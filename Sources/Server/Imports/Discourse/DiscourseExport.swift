@@ -26,7 +26,7 @@ public final class DiscourseExport: ImportSource {
       }
       guard let packed = try folder.file(Self.dumpName + ".gz") else { throw Self.foreign(path) }
       let space = try ScratchFolder(scratch)
-      try space.write(Self.dumpName, try Self.inflated(packed))
+      try space.write(Self.dumpName, try Self.inflated(packed, of: packed))
       (self.dump, self.scratch) = (try SourceFile(path: "\(scratch)/\(Self.dumpName)"), space)
       return
     }
@@ -38,7 +38,7 @@ public final class DiscourseExport: ImportSource {
     }
     let space = try ScratchFolder(scratch)
     if path.hasSuffix(".sql.gz") {
-      try space.write(Self.dumpName, try Self.inflated(file))
+      try space.write(Self.dumpName, try Self.inflated(file, of: file))
     } else {
       try Self.unpack(file, into: space)
     }
@@ -51,13 +51,16 @@ public final class DiscourseExport: ImportSource {
     ImportFault("\(path) is no backup of Discourse, which is a .tar.gz with dump.sql.gz. Make one with uploads.")
   }
 
-  private static func inflated(_ file: SourceFile) throws(ImportFault) -> any ByteSource {
-    let limit = max(ImportLimits.smallContent, file.size &* ImportLimits.expansion)
+  /// - Parameter archive: the file that was given. A compressed file in it does not expand the limit again.
+  private static func inflated(
+    _ file: SourceFile, of archive: SourceFile
+  ) throws(ImportFault) -> any ByteSource {
+    let limit = max(ImportLimits.smallContent, archive.size &* ImportLimits.expansion)
     return try InflatedSource(file.source(), .gzip, limit: limit, of: file.name)
   }
 
   private static func unpack(_ file: SourceFile, into scratch: ScratchFolder) throws(ImportFault) {
-    var archive = TarArchive(try inflated(file), file.name)
+    var archive = TarArchive(try inflated(file, of: file), file.name)
     var hasDump = false
     while let (name, _, content) = try archive.next() {
       if name == dumpName || name == dumpName + ".gz" {
@@ -68,7 +71,7 @@ public final class DiscourseExport: ImportSource {
           continue
         }
         try scratch.write(name, content)
-        try scratch.write(dumpName, try inflated(try SourceFile(path: "\(scratch.path)/\(name)")))
+        try scratch.write(dumpName, try inflated(try SourceFile(path: "\(scratch.path)/\(name)"), of: file))
       } else if name.hasPrefix("uploads/"), !name.contains("/optimized/") {
         try scratch.write(name, content)
       }

@@ -46,7 +46,7 @@ struct SlackText {
     var before: Character?
     var rest = run
     while let character = rest.first {
-      if character == "<", let close = rest.firstIndex(of: ">") {
+      if character == "<", let close = rest.prefix(Self.maxReference).firstIndex(of: ">") {
         let part = reference(rest[rest.index(after: rest.startIndex)..<close])
         switch part {
         case .markdown(let markdown): plain += markdown
@@ -84,6 +84,8 @@ struct SlackText {
     text.append(plain)
   }
 
+  /// Characters of an address, a mention or a date, and of a text between two marks.
+  private static let (maxReference, maxMarked) = (2_000, 1_000)
   private static let marks: [Character: String] = ["*": "**", "_": "*", "~": "~~"]
   private static let entities: [(name: String, text: String)] = [("lt;", "<"), ("gt;", ">"), ("amp;", "&")]
 
@@ -98,7 +100,8 @@ struct SlackText {
     guard start < text.endIndex, !text[start].isWhitespace, text[start] != mark else { return nil }
     var index = text.index(after: start)
     var isInside = text[start] == "<"
-    while index < text.endIndex, !text[index].isNewline {
+    // A line of marks without an end takes no quadratic time.
+    for _ in 0..<maxMarked where index < text.endIndex && !text[index].isNewline {
       let character = text[index]
       if character == "<" { isInside = true }
       if character == ">" { isInside = false }

@@ -67,8 +67,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Adds the next message. It must not be older than the previous one. Users that have read the conversation have read the
-  /// message.
+  /// Adds the next message. It must not be older than the previous one. `advanceReaders` follows.
   public func importMessage(_ message: NewMessage, createdAt: Int64) throws(Refusal) -> StoredMessage {
     if let earlier = try claimClientID(of: message) { return earlier }
     guard let last = try lastTime(in: message.conversation) else { throw .notFound }
@@ -80,18 +79,35 @@ extension WriteTransaction {
     try run { connection in
       try connection.execute(
         "update conversation set import_seq = $1 where id = $2", stored.seq, message.conversation.number)
-      try connection.execute(
-        """
-        update participant
-        set joined_seq = $1
-        where conversation_id = $2 and max(joined_seq, coalesce((
-          select read_seq
-          from read_position
-          where user_id = participant.user_id and conversation_id = participant.conversation_id
-        ), 0)) >= $1 - 1
-        """, stored.seq, message.conversation.number)
     }
     return stored
+  }
+
+  /// Marks imported messages from `first` on as read for up to `limit` participants that have read all before them. Returns
+  /// whether some may be left.
+  public func advanceReaders(
+    in conversation: ID<Conversation>, from first: Int, limit: Int
+  ) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.all(
+        """
+        update participant
+        set joined_seq = (select last_seq from conversation where id = $1)
+        where conversation_id = $1 and user_id in (
+          select p.user_id
+          from participant p
+          join conversation c on c.id = p.conversation_id
+          where p.conversation_id = $1 and p.joined_seq < c.last_seq and max(p.joined_seq, coalesce((
+            select read_seq
+            from read_position
+            where user_id = p.user_id and conversation_id = p.conversation_id
+          ), 0)) >= $2 - 1
+          limit $3
+        )
+        returning user_id
+        """, conversation.number, first, limit
+      ) { row in try row.int(0) }.count
+    } >= limit
   }
 
   /// Adds the earlier texts of an imported message, oldest first. Without one the message only counts as edited.
@@ -183,6 +199,15 @@ extension WriteTransaction {
         """, conversation.number
       ) { row in (Int64(try row.int(0)), try row.text(1)) }
     }
+  }
+
+  /// The number of the last message.
+  public func lastImportedSeq(in conversation: ID<Conversation>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first("select last_seq from conversation where id = $1", conversation.number) { row in
+        try row.int(0)
+      }
+    } ?? 0
   }
 
   /// The time of the last message of a conversation that an import fills.

@@ -167,7 +167,7 @@ extension WriteTransaction {
       try connection.execute(
         """
         update email
-        set refusals = refusals + 1, stopped_at = case when refusals + 1 >= $1 then coalesce(stopped_at, $2) end
+        set refusals = refusals + 1, stopped_at = case when refusals + 1 >= $1 then coalesce(stopped_at, $2) else stopped_at end
         where user_id = $3
         """, limit, Int(now), user.number)
     }
