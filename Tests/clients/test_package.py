@@ -152,9 +152,13 @@ class Package(unittest.TestCase):
         password = self.folder / "smtp-password"
         password.write_text("wool and needles")
         password.chmod(0o600)
+        secret = self.folder / "oidc-work"
+        secret.write_text("needles")
+        secret.chmod(0o600)
         text = (self.tree / "etc/parley/parley.conf").read_text()
         changed = self.folder / "parley.conf"
-        lines = re.sub(r"^#(?=[a-z])", "", text, flags=re.MULTILINE).replace("/etc/parley/smtp-password", str(password))
+        lines = re.sub(r"^#(?=[a-z])", "", text, flags=re.MULTILINE)
+        lines = lines.replace("/etc/parley/smtp-password", str(password)).replace("/etc/parley/oidc-work", str(secret))
         changed.write_text(lines)
         self.assertGreater(len(re.findall(r"^[a-z]", lines, re.MULTILINE)), len(re.findall(r"^[a-z]", text, re.MULTILINE)))
         run(self.tree / "usr/bin/parley", "config", "--check", changed)

@@ -143,8 +143,8 @@ final class Certificates: Sendable {
   /// Remembers why an order failed; nil after a success.
   func fail(_ sentence: String?) { orderFault.withLock { $0 = sentence } }
 
-  /// The period before the end of a certificate in which the log warns, in seconds. Authorities shorten the lifetime, so
-  /// for a short one the last quarter counts.
+  /// The period before the end of a certificate in which the log warns, in seconds. Of an ordered one the last quarter of
+  /// the lifetime counts, which authorities shorten.
   private static let warningTime: Int64 = 14 * 86_400
 
   /// Sentences for the operator about a certificate that browsers refuse, or will soon. `now` is in seconds since 1970.
@@ -171,7 +171,7 @@ final class Certificates: Sendable {
 
   private func isEnding(_ certificate: Certificate, now: Int64) -> Bool {
     guard let start = certificate.start, let end = certificate.expiry else { return false }
-    return end - now < min(Self.warningTime, max(0, end - start) / 4)
+    return end - now < (authority == nil ? Self.warningTime : min(Self.warningTime, max(0, end - start) / 4))
   }
 
   private func remedy(_ path: String) -> String {

@@ -252,7 +252,7 @@ class Notifications(Mail):
         visitor.goto(re.search("<(.*)>", message["List-Unsubscribe"])[1])
         self.assertTrue(self.stored("lin")["mention"])
         visitor.get_by_role("button", name="Unsubscribe").click()
-        expect(visitor.get_by_text("You get no more mail about messages and mentions.")).to_be_visible()
+        expect(visitor.get_by_text("You get no more email about messages and mentions.")).to_be_visible()
         expect(mail.get_by_role("switch", checked=True)).to_have_count(0)
         self.assertFalse(any(self.stored("lin").values()))
 

@@ -75,13 +75,13 @@ export class Shell {
     this.router.start();
   }
 
-  /** Opens the folded sidebar for a mouse that stays on it. */
+  /** Opens the folded sidebar for a mouse that rests on it. */
   #peek({ target, pointerType }) {
-    const isOver = pointerType === 'mouse' && target.closest('.sidebar');
-    if (isOver) return void (this.#peeking ??= setTimeout(() => this.node.classList.add('is-peeking'), PEEK_DELAY));
     clearTimeout(this.#peeking);
-    this.#peeking = undefined;
-    this.node.classList.remove('is-peeking');
+    this.#peeking = setTimeout(
+      () => this.node.classList.toggle('is-peeking', pointerType === 'mouse' && !!target.closest('.sidebar')),
+      PEEK_DELAY,
+    );
   }
 
   /** Shows the signed-in frame: theme and navigation. */

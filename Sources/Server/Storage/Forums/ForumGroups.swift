@@ -11,7 +11,7 @@ extension ForumStanding {
   /// look at the table serves all rows.
   static func groupAccess(of user: String) -> String {
     """
-    case when exists (select 1 from forum_group) then (
+    case when exists (select 1 from forum_group where forum_id > 0) then (
       select max(g.access)
       from forum_group g
       join user_group_member n on n.group_id = g.group_id and n.user_id = \(user)
@@ -41,7 +41,7 @@ extension ReadTransaction {
 
   private static func groupList(_ access: String) -> String {
     """
-    case when exists (select 1 from forum_group) then (
+    case when exists (select 1 from forum_group where forum_id > 0) then (
       select json_group_array(cast(group_id as text))
       from forum_group
       where forum_id = forum.id and access = '\(access)'
