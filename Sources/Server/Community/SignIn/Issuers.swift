@@ -340,7 +340,7 @@ extension Community {
       }
       if let fault = try tx.applyGroups(of: token, to: known, at: issuer) { return fault }
       // The account has a second factor here, and the issuer has checked none.
-      guard try token.hasSecondFactor || !tx.hasSecondFactor(user) else { return OIDCFault(.acr, "no second factor") }
+      if !token.hasSecondFactor, try tx.hasSecondFactor(user) { return OIDCFault(.acr, "no second factor") }
       try tx.prove(session)
       return nil
     }

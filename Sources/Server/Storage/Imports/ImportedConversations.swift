@@ -201,6 +201,13 @@ extension WriteTransaction {
     }
   }
 
+  /// The time of the last message of a conversation that an import fills.
+  public func lastImportTime(in conversation: ID<Conversation>) throws(Refusal) -> Int64? {
+    try lastTime(in: conversation)?.time
+  }
+}
+
+extension ReadTransaction {
   /// The number of the last message.
   public func lastImportedSeq(in conversation: ID<Conversation>) throws(Refusal) -> Int {
     try run { connection in
@@ -208,10 +215,5 @@ extension WriteTransaction {
         try row.int(0)
       }
     } ?? 0
-  }
-
-  /// The time of the last message of a conversation that an import fills.
-  public func lastImportTime(in conversation: ID<Conversation>) throws(Refusal) -> Int64? {
-    try lastTime(in: conversation)?.time
   }
 }
