@@ -152,6 +152,13 @@ import Testing
       for user in [Garden.ada, Garden.grace] { try tx.importParticipant(user, .member, in: group, by: Garden.ada) }
     }
     for text in ["pears", "quinces"] { try await Self.add(text, to: group, daysAgo: 1, garden) }
+    // One participant at a time.
+    var hasMore = true
+    while hasMore {
+      hasMore = try await garden.write { tx throws(Refusal) in
+        try tx.advanceReaders(in: group, from: 2, limit: 1)
+      }
+    }
     for user in [Garden.ada, Garden.grace] {
       #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.unread(of: user, in: group) } == 0)
     }
