@@ -95,7 +95,7 @@ struct SettingsFile: Sendable {
 
 extension StringProtocol {
   /// Without spaces, tabs and carriage returns at both ends.
-  fileprivate var trimmingBlanks: String {
+  var trimmingBlanks: String {
     let isBlank = { (character: Character) in character == " " || character == "\t" || character == "\r" }
     return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
   }

@@ -72,8 +72,7 @@ enum MachineChecks {
       && labels.allSatisfy { label in
         1...63 ~= label.utf8.count && label.first != "-" && label.last != "-"
           && label.utf8.allSatisfy {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-              || $0 == UInt8(ascii: "-")
+            ASCII.isAlpha($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-")
           }
       }
     guard isName else {

@@ -38,7 +38,6 @@ struct SettingsEdit {
   }
 
   private static func value(of line: String) -> String {
-    let text = line[line.index(after: line.firstIndex(of: "=") ?? line.startIndex)...]
-    return String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    line[line.index(after: line.firstIndex(of: "=") ?? line.startIndex)...].trimmingBlanks
   }
 }

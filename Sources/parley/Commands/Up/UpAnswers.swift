@@ -101,7 +101,7 @@ private struct Console {
       guard let line = readLine() else {
         throw Settings.UsageError(message: "Nothing was changed: a question has no answer.")
       }
-      let text = String(line.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+      let text = line.trimmingBlanks
       if let value = read(text.isEmpty ? fallback : text) { return value }
       Terminal.prompt("\"\(Terminal.plain(text))\" is no answer. ")
     }
