@@ -21,8 +21,7 @@ extension Importer {
       forums[forum.key] = id
       if isNew { report.made.forums += 1 }
       guard !members.isEmpty, try await isMissing(.forum, forum.key + Self.membersKey) else { continue }
-      for start in stride(from: 0, to: members.count, by: Self.rowsPerWrite) {
-        let some = Array(members[start..<min(start + Self.rowsPerWrite, members.count)])
+      for some in members.pages(of: Self.rowsPerWrite) {
         try await write { tx throws(Refusal) in
           for (member, role) in some { _ = try tx.setMember(member, role ?? .member, of: id, by: importer) }
         }
@@ -47,8 +46,7 @@ extension Importer {
 
   func writeConversations() async throws(ImportFault) {
     let all = overview.conversations
-    for start in stride(from: 0, to: all.count, by: Self.rowsPerWrite) {
-      let some = Array(all[start..<min(start + Self.rowsPerWrite, all.count)])
+    for some in all.pages(of: Self.rowsPerWrite) {
       let inputs = some.map { conversation in
         ConversationInput(
           conversation, forum: conversation.forum.flatMap { forums[$0] },
@@ -75,9 +73,7 @@ extension Importer {
   /// Opens filled conversations, then adds their participants.
   func finish(_ keys: [String]) async throws(ImportFault) {
     let filled = keys.filter { conversations[$0]?.state == .filling }
-    for start in stride(from: 0, to: filled.count, by: Self.rowsPerWrite) {
-      try await open(Array(filled[start..<min(start + Self.rowsPerWrite, filled.count)]))
-    }
+    for some in filled.pages(of: Self.rowsPerWrite) { try await open(some) }
     let importer = importer
     for key in keys {
       guard let target = conversations[key], target.state == .filling || target.state == .appendable else { continue }
@@ -87,8 +83,7 @@ extension Importer {
       // The export of Discord has direct conversations of the user who made it.
       if target.kind == .group, source.kind == .discord { participants.append((importer, .admin)) }
       guard !participants.isEmpty, try await isMissing(.conversation, key + Self.membersKey) else { continue }
-      for start in stride(from: 0, to: participants.count, by: Self.rowsPerWrite) {
-        let some = Array(participants[start..<min(start + Self.rowsPerWrite, participants.count)])
+      for some in participants.pages(of: Self.rowsPerWrite) {
         try await write { tx throws(Refusal) in
           for (user, role) in some { try tx.importParticipant(user, role, in: target.id, by: importer) }
         }

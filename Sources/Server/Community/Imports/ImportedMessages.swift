@@ -168,16 +168,14 @@ extension Importer {
   /// Long lists of reactions and votes, in pages.
   private func addAnswers(to message: PreparedMessage) async throws(ImportFault) {
     let origin = origin
-    for start in stride(from: 0, to: message.votes.count, by: 500) {
-      let some = Array(message.votes[start..<min(start + 500, message.votes.count)])
+    for some in message.votes.pages(of: 500) {
       try await write { tx throws(Refusal) in
         guard let id = try tx.importedMessage(message.key, from: origin, in: message.target) else { return }
         for (user, options) in some { try tx.setVote(options, in: id, of: message.target, by: user) }
       }
     }
     for (action, users) in message.reactions {
-      for start in stride(from: 0, to: users.count, by: 500) {
-        let some = Array(users[start..<min(start + 500, users.count)])
+      for some in users.pages(of: 500) {
         try await write { tx throws(Refusal) in
           guard let id = try tx.importedMessage(message.key, from: origin, in: message.target) else { return }
           for user in some { _ = try tx.add(action, to: id, in: message.target, by: user, at: message.time) }

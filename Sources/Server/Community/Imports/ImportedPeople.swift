@@ -9,8 +9,7 @@ extension Importer {
   /// Makes users that can't sign in, besides those of the site that stand for users of the source.
   func writeUsers(_ known: [String: ID<User>]) async throws(ImportFault) {
     let all = overview.users.values.sorted { $0.key < $1.key }
-    for start in stride(from: 0, to: all.count, by: Self.rowsPerWrite) {
-      let some = Array(all[start..<min(start + Self.rowsPerWrite, all.count)])
+    for some in all.pages(of: Self.rowsPerWrite) {
       let (origin, bounds) = (origin, community.bounds)
       let written = try await write { tx throws(Refusal) in
         try some.map { user throws(Refusal) in try tx.importUser(user, as: known[user.key], from: origin, bounds) }
@@ -56,8 +55,7 @@ extension Importer {
       guard let id else { continue }
       if isNew { report.made.groups += 1 }
       guard !members.isEmpty, try await isMissing(.group, group.key + Self.membersKey) else { continue }
-      for start in stride(from: 0, to: members.count, by: Self.rowsPerWrite) {
-        let some = Array(members[start..<min(start + Self.rowsPerWrite, members.count)])
+      for some in members.pages(of: Self.rowsPerWrite) {
         try await write { tx throws(Refusal) in
           for member in some { _ = try tx.addMember(member, toGroup: id, by: importer) }
         }

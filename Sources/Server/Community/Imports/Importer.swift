@@ -218,8 +218,7 @@ final class Importer {
         }
       return id.map { (entry.address, $0) }
     }
-    for start in stride(from: 0, to: pairs.count, by: 1_000) {
-      let some = Array(pairs[start..<min(start + 1_000, pairs.count)])
+    for some in pairs.pages(of: 1_000) {
       try await write { tx throws(Refusal) in
         for (address, id) in some { try tx.noteImported(.address, address, from: origin, as: id) }
       }
@@ -250,5 +249,12 @@ extension ImportFault {
         "The import was refused: \(refusal.code). Import again: it continues."
       }
     self.init(text)
+  }
+}
+
+extension Array {
+  /// The elements in arrays of `size`; the last one may be shorter. Each is one transaction of an import.
+  func pages(of size: Int) -> [[Element]] {
+    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
   }
 }

@@ -176,12 +176,8 @@ extension WriteTransaction {
     _ user: ID<User>, _ role: ParticipantRole, in conversation: ID<Conversation>, by actor: ID<User>
   ) throws(Refusal) {
     guard try participant(user, of: conversation) == nil else { return }
-    let last = try run { connection in
-      try connection.first("select last_seq from conversation where id = $1", conversation.number) { row in
-        try row.int(0)
-      }
-    }
-    try insert(NewParticipant(user, role), in: conversation, fromSeq: 1, fromOffset: 1, joinedSeq: last ?? 0)
+    let last = try lastImportedSeq(in: conversation)
+    try insert(NewParticipant(user, role), in: conversation, fromSeq: 1, fromOffset: 1, joinedSeq: last)
     try logParticipant(.participantJoined, user, of: conversation, by: actor)
     try logToUser(.conversationCreated, of: conversation, to: user, by: actor)
   }
