@@ -15,7 +15,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from servers import PARLEY, TOP, Server, free_port
+from servers import PARLEY, TOP, Server, accepts, free_port
 from serving import ServingTest, parley
 
 NAMES = ("chat.parley.test", "talk.parley.test")
@@ -47,6 +47,7 @@ class Authority:
         self.pebble = Server(
             f"acme-pebble-{name}", tools / "pebble", "-config", settings, "-dnsserver", f"127.0.0.1:{names}",
             port=self.port, env={"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": str(refused_nonces)})
+        wait_for_port(self.management)
 
     @property
     def directory(self):
@@ -84,6 +85,14 @@ def presented(server, name, trust):
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         with trust.wrap_socket(connection, server_hostname=name) as secure:
             return secure.getpeercert()
+
+
+def wait_for_port(port, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not accepts(port):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"nothing listens on port {port}")
+        time.sleep(0.01)
 
 
 def wait_for(server, pattern, seconds=60, count=1):

@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test func `a late answer is a problem, and its reply comes by URL`() async throws {
-    try await Self.open(isSlow: true, commandTime: 200) { stage in
+    try await Self.open(isSlow: true, commandTime: 2_000) { stage in
       let cursor = try await stage.village.cursor(as: "grace")
       let used = try await stage.use()
       #expect(used.status == 424 && used.code == "command_timed_out", "\(used.text)")
