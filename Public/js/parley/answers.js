@@ -1,5 +1,5 @@
-// Answers of the server that are kept for use offline, such as the first page of a list. They belong to the copy of the user,
-// which a sign-out erases, and to one history of the server: a restored server has others.
+// Answers of the server that are kept for use offline, such as the first page of a list. They belong to the cache of the user,
+// which a sign-out erases, and to one `generation` of the server, which a restore changes.
 
 import { put } from './store.js';
 

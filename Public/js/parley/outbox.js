@@ -107,7 +107,7 @@ export class Outbox {
       }
       // The server may have a refused message from an earlier try: it is sent again, and deleted there.
       if (unsent?.state === 'failed' && draft.kind === 'delete') putAgain(rows, unsent);
-      // A request of theirs that is in flight comes before the deletion, or is refused after it.
+      // The server handles a request in flight of a removed operation before the deletion, or refuses it after it.
       if (about.kind === 'delete' && !about.held_until) for (const op of changing) rows.remove('outbox', op.id);
       const waiting = changing.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
       // A failed action does not stop a new one.
@@ -377,7 +377,7 @@ export class Outbox {
         }
       }
     } catch (error) {
-      // A store that fails, as a full disk. Nothing is sent without its record.
+      // The store failed, for example because the disk is full. An operation is sent only after it is recorded.
       if (this.#isRunning && !stop.signal.aborted) {
         this.emit('fault', error);
         this.#rest(conversation, this.pause(maxPause));
@@ -441,8 +441,8 @@ export class Outbox {
    * @param {Begun} begun @param {Problem} problem
    */
   async #settleFailure({ operation: op, wasUnanswered }, problem) {
-    // After a refusal the server has nothing of this try, but after a conflict it has a message with the `client_id`. A body
-    // that it rejects is not stored from an earlier try either: the server looks for the `client_id` first.
+    // A refused request stored nothing, except that 409 means that a message with this `client_id` exists. The server looks up
+    // the `client_id` before it validates the body, so 400 and 413 rule out an earlier stored try, too.
     const { status } = problem;
     const isRefused = status === 0 ? !problem.isTemporary : status < 500 && ![408, 409].includes(status);
     const isRejected = status === 400 || status === 413;
@@ -629,7 +629,7 @@ export class Outbox {
     await this.keepAnswer(sources, known, (rows) => {
       const before = rows.get('messages', [own.conversation_id, own.seq]);
       const isForced = isAnother(before, own);
-      // The server was restored and gave the number again: the earlier message exists here alone.
+      // A restored server used this `seq` again: the earlier message exists only on this client.
       if (isForced) keepLost(rows, [before], this.now().me);
       dropFound(rows, own);
       const asOf = isForced ? Math.max(known.position, before.known) : known.position;

@@ -21,8 +21,8 @@ public final class Community: Sendable {
   public let allowsPasswordSignIn: Bool
   /// Whether an import runs.
   let isImporting = Mutex(false)
-  /// Signs file URLs. It lives as long as the process, so that no database and no backup opens a file. Nil if the system
-  /// has no random bytes.
+  /// Signs file URLs. It is never stored, so that a stolen database or backup signs none. Nil if the system has no random
+  /// bytes.
   let linkKey = try? SecureRandom.bytes(Secret.byteCount)
 
   /// The store delivers commits to `publisher`. `passwordCost` shortens tests.
@@ -73,7 +73,7 @@ extension ReadTransaction {
     guard try reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
   }
 
-  /// The standing of the caller; nil also beyond the forums of the token.
+  /// The standing of the caller. Nil, too, if the token is limited to other forums.
   func standing(of caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> Standing? {
     guard try reaches(conversation, caller) else { return nil }
     return try standing(of: caller.user, in: conversation)

@@ -1,8 +1,7 @@
 import ParleyNetworking
 import Synchronization
 
-/// Events of the machine that have no state of their own: a step of its clock, and a stop that was not clean. Each is a
-/// finding for a day.
+/// Events without a lasting state: a step of the clock and an unclean shutdown. Each is a finding for 24 hours.
 final class MachineEvents: Sendable {
   private struct State {
     var findings: [(finding: Finding, until: Int64)] = []

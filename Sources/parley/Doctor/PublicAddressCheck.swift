@@ -17,7 +17,7 @@ struct PublicAddressCheck {
   /// The period before the end of a certificate that is a warning, in seconds.
   private static let warningTime: Int64 = 14 * 86_400
 
-  /// - Parameter code: of `DoctorProbes`.
+  /// - Parameter code: the secret code of `DoctorProbes`.
   init(_ origin: WebAddress, code: String, _ facts: DoctorFacts, now: Int64 = Clock.wall() / 1_000_000_000) {
     self.origin = origin
     self.code = code
@@ -236,7 +236,7 @@ struct PublicAddressCheck {
 
   // MARK: Port 80
 
-  /// The address without https, which a user may type, leads to the site.
+  /// Checks that `http://` redirects to `https://`.
   private func redirectFindings(_ client: HTTPClient) async -> [Finding] {
     guard origin.scheme.isSecure, origin.port == 443, let plain = WebAddress("http://\(origin.host)/"),
       let target = Destination(plain)

@@ -132,7 +132,7 @@ function editCommand(site, command, choices, changed) {
   const save = button(say('act.save'), { kind: 'primary', type: 'submit' });
   const work = async () => {
     const body = { enabled: enabled.input.checked, if_revision: command.revision };
-    // A URL is checked again: an owner may disable the command while the server sends no requests.
+    // The URL is sent only if it changed: the server checks it, and would refuse to disable a command while requests are off.
     for (const [key, value] of isMine ? Object.entries(fields.body()) : []) {
       if (JSON.stringify(value) !== JSON.stringify(command[key])) body[key] = value;
     }

@@ -110,7 +110,7 @@ function editEndpoint(site, endpoint, changed) {
   const save = button(say('act.save'), { kind: 'primary', type: 'submit' });
   const work = async () => {
     const body = { enabled: enabled.input.checked, if_revision: endpoint.revision };
-    // A URL is checked again: an owner may disable the endpoint while the server sends no requests.
+    // The URL is sent only if it changed: the server checks it, and would refuse to disable an endpoint while requests are off.
     for (const [key, it] of Object.entries({ name, url })) {
       const value = it.input.value.trim();
       if (isMine && value !== endpoint[key]) body[key] = value;

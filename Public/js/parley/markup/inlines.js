@@ -52,7 +52,7 @@ class Scan {
     this.end = end;
     this.isCell = isCell;
     this.position = start;
-    /** The start of the plain text behind the scan. */
+    /** The start of the plain text before the scan position. */
     this.plain = start;
     /** @type {Piece[]} */
     this.pieces = [];
@@ -62,7 +62,7 @@ class Scan {
      * @type {Bracket[]}
      */
     this.brackets = [];
-    /** A link closed: no `[` below this one may become a link around it. */
+    /** Brackets below this index open no link: links do not nest, and a later link has closed. */
     this.closedBelow = 0;
     /**
      * Entities in order. A link removes the entities inside it.
@@ -109,7 +109,7 @@ class Scan {
   }
 
   /**
-   * Ends the plain text behind the scan at `end`, and goes on from there.
+   * Ends the pending plain text at `end`, and goes on from there.
    * @param {number} end
    */
   #flush(end) {
@@ -173,8 +173,8 @@ class Scan {
   }
 
   /**
-   * The run that closes a code span. The first search that fails has seen every run there is, and from then on a run
-   * without a partner is known at once.
+   * The run that closes a code span. A failed search records the last run of each length, so that later searches fail
+   * without a scan.
    * @param {number} length @param {number} start
    */
   #closingBackticks(length, start) {
@@ -282,7 +282,7 @@ class Scan {
   }
 
   /**
-   * A link contains no links and no pictures, and other entities in its text are plain text.
+   * Turns a link, picture, mention or hashtag inside the text of a link into plain text.
    * @param {number} number
    */
   #unname(number) {
@@ -299,7 +299,7 @@ class Scan {
 
   // Addresses that stand in the text as they are: `https://…`, `www.…`, `ada@example.org`, and any of them in `<…>`.
 
-  /** At a `:`. The scheme is the plain text behind it. */
+  /** At a `:`. The scheme is the pending plain text before it. */
   #webAddress() {
     const colon = this.position++;
     const { text } = this;

@@ -58,11 +58,10 @@ function isPort(text, start) {
 }
 
 /**
- * Reads the parentheses of a link (CommonMark 0.31 §6.3, inline links), from behind the `(`. Every form
- * ends at a byte that begins another link's target, so that targets without an end don't read one another again and
- * again.
+ * Reads the parentheses of a link (CommonMark 0.31 §6.3, inline links), after the `(`. Every form ends at a byte that can
+ * begin another target, so that unclosed targets take linear time.
  * @param {Uint8Array} text @param {number} parenthesis @param {number} end
- * @returns {{ href: string, title: string | null, end: number } | null} Null without a target, or a safe one.
+ * @returns {{ href: string, title: string | null, end: number } | null} Null if there is no target or its address is unsafe.
  */
 export function readTarget(text, parenthesis, end) {
   let position = skipSpace(text, parenthesis + 1, end);

@@ -10,7 +10,7 @@ public struct CacheQuery: Sendable, Hashable {
   public var locationName: SearchQuery?
   /// Features that a message must all have.
   public var features: [MessageFeature] = []
-  /// The interval of the displayed date.
+  /// The end of the display times, exclusive, in milliseconds since 1970.
   public var before: Int64?
   /// The earliest display time, in milliseconds since 1970.
   public var notBefore: Int64?

@@ -19,7 +19,7 @@ public struct AppAuthorization: Sendable, Hashable {
   public let scope: String
   /// The text that ties the answer to this request.
   public let state: String
-  /// The secret of the exchange (RFC 7636). It never leaves the app before.
+  /// The PKCE code verifier (RFC 7636). The app sends it in the token request only.
   public let verifier: String
 
   /// A new authorization, with a verifier and a state of its own. Throws without random bytes of the system.
@@ -80,7 +80,7 @@ public struct AppAuthorization: Sendable, Hashable {
 
   /// Exchanges the code of a redirect for tokens.
   ///
-  /// - Parameter secret: of an app on a server of its own.
+  /// - Parameter secret: the client secret of a confidential app.
   public func exchange(
     _ redirect: String, secret: String? = nil, over transport: any Transport
   ) async throws(AppAuthorizationFault) -> AppTokens {

@@ -34,7 +34,7 @@ extension Poll {
     html.text(parts.dropFirst().joined())
   }
 
-  /// The options as a list, for a feed. It has no time to come: readers keep a feed.
+  /// The options as a list, for a feed. It omits the closing time, because feed readers keep entries.
   func list(at time: Int64, _ words: PageText) -> String {
     var html = TagWriter()
     html.tag("ul") { html in

@@ -29,8 +29,8 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Replaces earlier links of the same kind and user, unless the link is mailed: requests of strangers must void no link.
-  /// Deletes expired links.
+  /// Replaces earlier links of the same kind and user, unless the link is mailed: anybody can request a
+  /// mailed link, so it must not void an earlier one. Deletes expired links.
   public func addLink(
     _ kind: LinkPurpose.Kind, for user: ID<User>? = nil, digest: [UInt8], by actor: ID<User>? = nil,
     expiresAt: Int64? = nil, isMailed: Bool = false

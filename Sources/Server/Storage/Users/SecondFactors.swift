@@ -18,19 +18,20 @@ enum SecondFactorRule {
     setting rule
     join setting since on rule.name = 'require_second_factor' and since.name = 'second_factor_since'
     """
-  /// The users it is for. A second factor is that of a password: a user without one signs in by an issuer, which asks for more.
+  /// The users under the requirement. A user without a password signs in by an issuer, which has second factors of its own.
   static let holds = """
     a.role <> 'bot' and a.password is not null
     and (rule.value = 'all' or rule.value = 'staff' and a.role in ('owner', 'admin'))
     """
-  /// For all users or from their sign-up, or from the claim of an imported account; for the staff also from their first role of the staff.
+  /// The start of the requirement: the latest time of the setting, the sign-up, the claim of an imported account and, for the
+  /// rule `staff`, the first role of the staff.
   static let start = """
     max(
       cast(since.value as integer), a.created_at, coalesce(a.claimed_at, 0),
       iif(rule.value = 'staff', coalesce(a.role_since, 0), 0)
     )
     """
-  /// Whether the days to set one up are over and there is none. $1 is the grace and $2 the time.
+  /// Whether the grace period is over and the user has no confirmed authenticator app. $1 is the grace period, $2 the time.
   static let isBroken = """
     exists (
       select 1
