@@ -1,6 +1,8 @@
 """Runs all `test_*.py` files of this folder, or the named ones. Prints the slowest classes and `N passed, N failed`.
 
-Classes with `waits = True` mostly wait for timers of the server. A second process runs them at the same time."""
+Classes with `waits = True` mostly wait for timers of the server. A second process runs them at the same time. Long classes
+with `part = "contract"` are a part of their own, which another lane of `Tests/run` may take: `--part contract` runs them, and
+`--part clients` the others."""
 
 import collections
 import re
@@ -13,6 +15,7 @@ from pathlib import Path
 
 SLOWEST = 8
 ASIDE = "--aside"
+PART = "--part"
 
 
 class TimedResult(unittest.TextTestResult):
@@ -66,12 +69,13 @@ class Aside:
 
 def main(names):
     is_aside = names[:1] == [ASIDE]
+    part = names[1] if names[:1] == [PART] else None
     loader = unittest.TestLoader()
-    if names:
+    if names and not part:
         suite = loader.loadTestsFromNames(names[is_aside:])
     else:
         suite = loader.discover(str(Path(__file__).parent))
-    tests = list(tests_of(suite))
+    tests = [it for it in tests_of(suite) if part in (None, getattr(it, "part", "clients"))]
     waiting = [] if is_aside else [it for it in tests if getattr(it, "waits", False)]
     if len(waiting) == len(tests):
         waiting = []

@@ -123,6 +123,8 @@ def generate(language, folder, *options):
 
 
 class GeneratedClients(ServingTest):
+    part = "contract"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

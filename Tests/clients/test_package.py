@@ -95,6 +95,8 @@ class Machine(Server):
 
 
 class Package(unittest.TestCase):
+    part = "contract"
+
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="parley-")))

@@ -16,6 +16,8 @@ def run(*command, **options):
 
 
 class Release(unittest.TestCase):
+    part = "contract"
+
     @classmethod
     def setUpClass(cls):
         run(TOP / "Tests/tools/debian", "minisign").check_returncode()

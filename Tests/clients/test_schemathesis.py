@@ -30,6 +30,8 @@ ENDLESS = ("GET /events", "GET /realtime", "GET /sync")
 
 
 class Everything(ServingTest):
+    part = "contract"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
