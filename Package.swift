@@ -67,7 +67,9 @@ let system: [Target] = [
 /// have a target named `Model` or `JSON` of its own.
 let shared: [Target] = [
   sources("ParleyJSON", in: "Sources/Shared/JSON"),
-  sources("ParleyCrypto", in: "Sources/Shared/Crypto", "CParleyOpenSSL"),
+  // Apple platforms have CryptoKit instead.
+  sources(
+    "ParleyCrypto", in: "Sources/Shared/Crypto", .target(name: "CParleyOpenSSL", condition: .when(platforms: [.linux]))),
   sources("ParleyWire", in: "Sources/Shared/Wire", "CParleyZlib", "ParleyCrypto", "ParleyJSON"),
   sources("ParleyNetworking", in: "Sources/Shared/Networking", "CParleyLinux", "CParleyOpenSSL"),
   sources("ParleyHTTPClient", in: "Sources/Shared/HTTPClient", "ParleyNetworking", "ParleyWire"),

@@ -42,7 +42,7 @@ enum Package {
 private let mayImport: [String: Set<String>] = [
   "CParleyLinux": [], "CParleyOpenSSL": [], "CParleySQLite": [], "CParleyZlib": [],
   "ParleyJSON": [],
-  "ParleyCrypto": ["CParleyOpenSSL"],
+  "ParleyCrypto": ["CParleyOpenSSL", "CryptoKit"],
   "ParleyWire": ["CParleyZlib", "ParleyCrypto", "ParleyJSON"],
   "ParleyNetworking": ["CParleyLinux", "CParleyOpenSSL", "Dispatch"],
   "ParleyHTTPClient": ["ParleyNetworking", "ParleyWire", "Dispatch"],
@@ -115,6 +115,7 @@ private let mayBeUnsafe: Set<String> = [
   "Server/Storage/Verification/IntegrityCheck.swift",
   "Server/Web/Static/PublicFolder.swift",
   "Server/Web/Static/OpenFile.swift",
+  "Shared/Crypto/AppleCrypto.swift",
   "Shared/Crypto/OpenSSL.swift",
   "Shared/Crypto/OpenSSLSignatures.swift",
   "Shared/JSON/SpanBytes.swift",

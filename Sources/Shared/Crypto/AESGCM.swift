@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 /// AES-128-GCM and AES-256-GCM (NIST SP 800-38D), by the length of the key. A nonce must never repeat under a key. Secrets
 /// at rest have `SealedBox`.
 public enum AESGCM {
@@ -16,3 +17,4 @@ public enum AESGCM {
     return try OpenSSL.unseal(sealed.span, key: key.span, nonce: nonce.span, context: none.span)
   }
 }
+#endif

@@ -29,11 +29,15 @@ public struct Digest: ~Copyable {
 }
 
 extension Digest {
-  public static func sha1(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] { try OpenSSL.digest(.sha1, bytes) }
+  public static func sha1(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    try CryptoLibrary.digest(.sha1, bytes)
+  }
 
   public static func sha1(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] { try sha1(of: bytes.span) }
 
-  public static func sha256(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] { try OpenSSL.digest(.sha256, bytes) }
+  public static func sha256(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    try CryptoLibrary.digest(.sha256, bytes)
+  }
 
   public static func sha256(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] { try sha256(of: bytes.span) }
 }

@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 /// A key for signatures with Ed25519 (RFC 8032): EdDSA of RFC 8037.
 public struct Ed25519: Sendable, Hashable {
   /// Length of a secret key and of a public key.
@@ -26,3 +27,4 @@ public struct Ed25519: Sendable, Hashable {
     OpenSSL.verifyEd25519(signature.span, of: bytes.span, point.span)
   }
 }
+#endif

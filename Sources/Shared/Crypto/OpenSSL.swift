@@ -1,7 +1,8 @@
+#if !canImport(CryptoKit)
 internal import CParleyOpenSSL
 
-/// All calls to OpenSSL and all unsafe expressions of this module, with `OpenSSLSignatures`: each function takes spans, returns arrays, and
-/// passes pointers only to calls that do not store them.
+/// All calls to OpenSSL, with `OpenSSLSignatures`: each function takes spans, returns arrays, and passes pointers only to
+/// calls that do not store them.
 ///
 /// OpenSSL's error queue is per thread. It is cleared before each call and read in the same function, so that errors of
 /// other connections are not reported.
@@ -285,3 +286,4 @@ extension Digest.Algorithm {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 internal import CParleyOpenSSL
 
 // Signatures whose keys are those of others: ECDSA in DER, Ed25519 and RSA.
@@ -147,3 +148,4 @@ extension OpenSSL {
     return Array(signature.prefix(count))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 /// A key of the curve P-256 (FIPS 186-5), for ECDH and ECDSA.
 public struct P256: Sendable, Hashable {
   public static let secretBytes = 32
@@ -57,3 +58,4 @@ public struct P256: Sendable, Hashable {
     return OpenSSL.verifyP256(der: signature.span, of: digest.span, point.span)
   }
 }
+#endif

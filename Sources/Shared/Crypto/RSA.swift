@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 /// A key for signatures with RSA, PKCS #1 v1.5 and SHA-256 (RFC 8017 §8.2): RS256 of RFC 7518 §3.3.
 public struct RSA: Sendable, Hashable {
   /// A shorter key is too weak, and a longer one costs too much work.
@@ -43,3 +44,4 @@ public struct RSA: Sendable, Hashable {
     return OpenSSL.verifyRSA(signature.span, of: digest.span, modulus: modulus.span, exponent: exponent.span)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 /// RFC 7914: derives a key from a password with high CPU and memory cost, against guessing. The parameters are stored
 /// with the key, so that they can be raised later.
 ///
@@ -23,3 +24,4 @@ public struct Scrypt: Hashable, Sendable {
     try OpenSSL.scrypt(self, password: password.span, salt: salt.span, byteCount: byteCount)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(CryptoKit)
 /// Secrets at rest: AES-256-GCM (NIST SP 800-38D) with a random nonce per secret.
 ///
 /// A sealed secret is a version byte, the nonce, the cipher text and the tag.
@@ -35,3 +36,4 @@ public struct SealedBox: Sendable {
     return try OpenSSL.unseal(text.span, key: key.span, nonce: nonce.span, context: Array(context.utf8).span)
   }
 }
+#endif
