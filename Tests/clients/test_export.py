@@ -1,10 +1,13 @@
 """`parley export` writes the site, or the data of a user, as JSON Lines, files and pages without scripts."""
 
+import contextlib
 import io
 import json
 import re
+import sqlite3
 import subprocess
 import tempfile
+import time
 import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -193,6 +196,61 @@ class Export(ServingTest):
         closed, = (line for line in conversations if line["id"] == self.private)
         self.assertEqual((closed["title"], closed["tags"]), (None, None))
         self.check_pages(archive)
+
+    def wait_for_export(self, name):
+        for _ in range(600):
+            found = self.ask(name, "GET", "/me/export")
+            if found["state"] != "running":
+                return found
+            time.sleep(0.1)
+        self.fail("the export is still running")
+
+    def download(self, name):
+        request = Request(f"{self.server.url}/api/v1/me/export/content", headers={"Authorization": f"Bearer {self.tokens[name]}"})
+        with urlopen(request, timeout=60) as answer:
+            return zipfile.ZipFile(io.BytesIO(answer.read()))
+
+    def test_a_user_downloads_what_the_operator_exports(self):
+        given, _ = self.export("given.zip", "--user", "grace")
+        self.ask("grace", "POST", "/me/export")
+        self.assertEqual(self.wait_for_export("grace")["state"], "done")
+        folder = self.site / "data" / "exports"
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+        self.assertEqual([file.stat().st_mode & 0o777 for file in folder.iterdir()], [0o600])
+        own = self.download("grace")
+        self.assertIsNone(own.testzip())
+        self.check_schema(own)
+        self.check_pages(own)
+        self.assertEqual(own.namelist(), given.namelist())
+        # The sign-in and the export have changed the profile.
+        for name in set(own.namelist()) - {"export.json", "index.html", "profile.jsonl"}:
+            self.assertEqual(own.read(name), given.read(name), name)
+        for secret in (b"A secret for linus", b"a deleted", b"a removed", b"scrypt"):
+            self.assertFalse([name for name in own.namelist() if secret in own.read(name)])
+
+    def test_a_killed_server_writes_the_export_after_its_start(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            folder = Path(folder)
+            with self.start(*parley(folder)) as server:
+                code = subprocess.run(
+                    [PARLEY, "setup", "--data", folder / "data"], capture_output=True, text=True, timeout=60).stdout.strip().split("/")[-1]
+                token = call(server, "POST", f"/links/{code}", {"name": "ada", "password": PASSWORD})["token"]
+                call(server, "POST", "/me/export", token=token)
+                server.kill()
+            # The kill came while the archive was written.
+            with contextlib.closing(sqlite3.connect(folder / "data" / "parley.db")) as database, database:
+                database.execute("update export set finished_at = null, size = null, attempts = 1")
+            exports = folder / "data" / "exports"
+            exports.mkdir(exist_ok=True)
+            (exports / "7.zip.part").write_bytes(b"cut")
+            with self.start(*parley(folder)) as server:
+                for _ in range(600):
+                    found = call(server, "GET", "/me/export", token=token)
+                    if found["state"] != "running" and len(list(exports.iterdir())) == 1:
+                        break
+                    time.sleep(0.1)
+                self.assertEqual(found["state"], "done")
+                self.assertEqual([file.name for file in exports.iterdir()], [f"{found['id']}.zip"])
 
     def test_mistakes_are_named(self):
         path = Path(self.folder) / "there.zip"

@@ -29,7 +29,7 @@ SCOPES = ["profile", "read", "write", "admin"]
 UNLIMITED = [
     f"--rate-{name}={1_000_000}" for kind in (
         "login", "guessing", "registration", "sending", "writing", "signals", "webhooks", "previews", "searches", "digests",
-        "reports", "oauth", "discovery") for name in (kind, f"{kind}-burst")]
+        "reports", "oauth", "exports", "discovery") for name in (kind, f"{kind}-burst")]
 ROLES = {
     "users": {"guest", "bot", "member", "moderator", "admin", "owner"},
     "members": {"bot", "member", "moderator", "admin", "owner"},

@@ -268,6 +268,7 @@ def fill_sign_in(site):
     other = call(site.server, "POST", "/sessions", {"name": "newcomer", "password": PASSWORD})["token"]
     call(site.server, "DELETE", "/sessions", token=other)
     site.ask("ada", "POST", "/backups")
+    site.ask("grace", "POST", "/me/export")
 
 
 def fill_apps(site):

@@ -47,6 +47,10 @@ extension API {
     Endpoint(.get, "/me/identities", .user(.read), listIdentities),
     Endpoint(.post, "/me/identities", .user(.admin), counts: .login, linkIdentity),
     Endpoint(.delete, "/me/identities/{id}", .user(.admin), unlinkIdentity),
+    Endpoint(.post, "/me/export", .user(.admin), counts: .exporting, createExport),
+    Endpoint(.get, "/me/export", .user(.read), getExport),
+    Endpoint(.delete, "/me/export", .user(.admin), deleteExport),
+    Endpoint(.get, "/me/export/content", .user(.admin), getExportContent),
     // Users.
     Endpoint(.get, "/users", .user(.read), listUsers),
     Endpoint(.get, "/users/{id}", .anyone, getUser),

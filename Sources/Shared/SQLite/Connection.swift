@@ -16,6 +16,8 @@ public final class Connection {
     public var checkpointPages = 4_000
     /// Sorts in temporary files instead of memory, so that a result may exceed the memory.
     public var sortsOnDisk = false
+    /// For a reader: may create temporary tables and write to them. The file itself is opened for reading only.
+    public var writesTemporaryTables = false
     /// Name of an SQLite VFS. Nil uses the default.
     public var vfs: String?
     /// For a writer: holds the file exclusively from its first read until close, even against readers. Another
@@ -87,7 +89,7 @@ public final class Connection {
     case .reader:
       try run("pragma wal_autocheckpoint = 0")
       try handle().neverCheckpointOnClose()
-      try run("pragma query_only = on")
+      if !options.writesTemporaryTables { try run("pragma query_only = on") }
       // SQLite opens the file at the first read.
       _ = try first("pragma schema_version") { row in try row.int(0) }
     }

@@ -84,7 +84,7 @@ enum ServeCommand {
     // A check frees a cache and the schema of its connection.
     let housekeeper = Housekeeping(store, eventAge: checked.eventAge, checksIntegrity: true) { Allocator.trim() }
     let alerts = AlertMonitor(checked.alerts, community, status, data: folder.path, origin: origin, log: logError)
-    let writing = writingTasks(housekeeper, scheduled, hook, alerts)
+    let writing = writingTasks(community, housekeeper, scheduled, hook, alerts)
     let checkCertificate = certificateCheck(certificates, addresses)
     let watching = periodicTasks(server, community, events, renewal, checkCertificate)
     try await printSetupLink(api.community, origin)
@@ -189,12 +189,17 @@ enum ServeCommand {
     return check
   }
 
-  /// Starts the tasks that write: housekeeping, backups and their copies, alerts.
+  /// Starts the tasks that write: housekeeping, exports, backups and their copies, alerts.
   private static func writingTasks(
-    _ housekeeper: Housekeeping, _ scheduled: ScheduledBackups, _ hook: BackupHook, _ alerts: AlertMonitor
+    _ community: Community, _ housekeeper: Housekeeping, _ scheduled: ScheduledBackups, _ hook: BackupHook,
+    _ alerts: AlertMonitor
   ) -> PeriodicTasks {
     var tasks = PeriodicTasks()
     tasks.add(every: Housekeeping.interval) { await housekeeper.tick() }
+    // A stop does not wait for the archive: the next start writes it.
+    tasks.add(every: Housekeeping.interval) {
+      Task { await community.writeExports(program: API.Release.current.version) }
+    }
     // The next backup waits for the copy of the last one, since it may remove it.
     tasks.add(every: ScheduledBackups.checkInterval) {
       if await hook.isCopying { return }

@@ -273,6 +273,7 @@ import Web
         "/me/push-subscriptions/{id}/test", "/previews", "/settings/mail-test",
       ])
     #expect(kinds[.searching]?.map(\.path) == ["/messages/search"])
+    #expect(kinds[.exporting]?.map(\.path) == ["/me/export"])
     #expect(kinds[.digesting]?.map(\.path) == ["/conversations/{id}/digest"])
   }
 

@@ -18,6 +18,7 @@ import Testing
       (.delete, "/me/identities/1", nil), (.patch, "/users/@grace", ["role": "moderator"]),
       (.patch, "/users/@ben", ["disabled": true]), (.put, "/users/@ben/ban", ["reason": "x"]),
       (.post, "/users/@grace/reset", nil), (.post, "/users/@grace/reset-second-factor", nil), (.post, "/backups", nil),
+      (.post, "/me/export", nil), (.get, "/me/export/content", nil),
       (.delete, "/backups/1", nil), (.get, "/backups/1/content", nil),
       (.patch, "/settings", ["require_second_factor": "staff"]),
       (.post, "/invites", ["role": "moderator"]), (.post, "/bots", ["name": "dice", "scope": "read"]),

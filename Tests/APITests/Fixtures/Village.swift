@@ -71,7 +71,7 @@ final class Village: Sendable {
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
     (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
-    rates.delivering = endless
+    (rates.delivering, rates.exporting) = (endless, endless)
     rates.reporting = endless
     (rates.oauth, rates.registeringApps) = (endless, endless)
     (rates.signalling, rates.searching, rates.digesting) = (endless, endless, endless)

@@ -925,6 +925,8 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
   static let notWalked = [
     "post /backups": "it needs a store on a disk, and writes no event",
     "delete /backups/{id}": "the same",
+    "post /me/export": "the same",
+    "delete /me/export": "the same",
     "put /me/second-factor": "it needs the code of a moment",
     "post /me/second-factor/recovery-codes": "it follows on the same",
     "post /sessions/second-factor": "the same",

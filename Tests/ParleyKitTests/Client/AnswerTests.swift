@@ -143,6 +143,11 @@ import Testing
     try await wait { try await ada.send(.listBackups()).elements.first?.state == .done }
     #expect(try await ada.send(.listBackups()).elements.map(\.id) == [backup.id])
     #expect(try await ada.send(.getStatistics()).lastBackup != nil)
+    let export = try await ada.send(.createExport())
+    try await wait { try await ada.send(.getExport()).state == .done }
+    #expect(try await ada.send(.getExport()).id == export.id)
+    #expect(try await ada.send(.getExportContent()).body.starts(with: Array("PK".utf8)))
+    try await ada.send(.deleteExport())
   }
 }
 

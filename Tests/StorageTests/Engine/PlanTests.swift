@@ -441,6 +441,9 @@ import Testing
       _ = try tx.removeUsedRefreshTokens(limit: 10)
       _ = try tx.removeIdleGrants(limit: 10)
       _ = try tx.removeUnusedApps(limit: 10)
+      _ = try tx.addExport(of: Garden.ada)
+      _ = try (tx.export(of: Garden.ada), tx.exportCount(upTo: 10), tx.removeExpiredExports(limit: 10))
+      try tx.discardExports()
       try tx.delete(app)
       let draft = SlashCommandDraft(
         name: "weather", bot: Garden.ada, url: "https://example.org/")

@@ -14,7 +14,7 @@ import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 
-const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, accounts, twostep, sessions, signins, apps, tokens, stars, drafts };
+const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, accounts, twostep, sessions, signins, apps, tokens, stars, drafts, export: ownData };
 const pictures = {
   profile: 'user',
   groups: 'users',
@@ -32,6 +32,7 @@ const pictures = {
   tokens: 'key',
   stars: 'star',
   drafts: 'edit',
+  export: 'download',
 };
 
 async function notifications(shell, column) {
@@ -139,6 +140,10 @@ async function signins(shell, column) {
 
 async function drafts(shell, column) {
   return (await import('../account/settings/drafts.js')).drafts(shell, column);
+}
+
+async function ownData(shell, column) {
+  return (await import('../account/settings/export.js')).ownData(shell, column);
 }
 
 /** Signs out and erases the cache; asks if messages are unsent. */

@@ -138,6 +138,17 @@ extension LinkPurpose: JSONReadable {
   }
 }
 
+extension DataExport: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(
+      id: try object.read("id"), state: try object.word("state"), createdAt: try object.moment("created_at"),
+      finishedAt: try object.optionalMoment("finished_at"), expiresAt: try object.optionalMoment("expires_at"),
+      size: try object.optional("size"), missingCount: try object.int("missing_files"),
+      error: try object.optional("error"))
+  }
+}
+
 extension StoredBackup: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()

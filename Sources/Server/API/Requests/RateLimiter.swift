@@ -178,7 +178,8 @@ final class RateLimiter: Sendable {
     case .reporting: address.map { .address($0.network) }
     // Counted by the name in the body: see `Guess`.
     case .guessing: nil
-    case .sending, .delivering, .discovery, .previewing, .searching, .digesting, .signalling, .writing:
+    case .sending, .delivering, .discovery, .previewing, .searching, .digesting, .signalling, .exporting,
+      .writing:
       caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
     }
   }

@@ -25,6 +25,8 @@ public enum RateLimitKind: Sendable, Hashable, CaseIterable {
   case oauth
   /// Apps that register themselves.
   case registeringApps
+  /// Exports of own data.
+  case exporting
   /// Every other change.
   case writing
 }
@@ -44,6 +46,7 @@ public struct RateLimits: Sendable {
   public var reporting = Allowance(burst: 10, perDay: 100)
   public var oauth = Allowance(burst: 120, perMinute: 240)
   public var registeringApps = Allowance(burst: 5, perDay: 20)
+  public var exporting = Allowance(burst: 3, perDay: 3)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
   public init() {}
@@ -63,6 +66,7 @@ public struct RateLimits: Sendable {
     case .reporting: reporting
     case .oauth: oauth
     case .registeringApps: registeringApps
+    case .exporting: exporting
     case .writing: writing
     }
   }
@@ -118,6 +122,8 @@ extension RateLimits {
       name: "app-registration", meaning: "apps that register themselves per address and day",
       path: \.registeringApps.perDay),
     Entry(name: "app-registration-burst", meaning: "burst of the limit above", path: \.registeringApps.burst),
+    Entry(name: "exports", meaning: "exports of own data per user and day", path: \.exporting.perDay),
+    Entry(name: "exports-burst", meaning: "burst of the limit above", path: \.exporting.burst),
     Entry(name: "discovery", meaning: "contact lookups per user and day", path: \.discovery.perDay),
     Entry(name: "discovery-burst", meaning: "burst of the limit above", path: \.discovery.burst),
   ]

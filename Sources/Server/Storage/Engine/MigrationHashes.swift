@@ -159,5 +159,8 @@ enum MigrationHashes {
     Migration(
       number: 52, name: "imports",
       hash: "922ebc524bac573a982e811d040528392be57cd2c8578e57d2e0a259c3e78a12"),
+    Migration(
+      number: 53, name: "exports",
+      hash: "196be91e32ff1a9fb42681721590b35c20589ab2a7ac73ef225646b921976ea5"),
   ]
 }

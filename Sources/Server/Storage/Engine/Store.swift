@@ -20,6 +20,7 @@ public final class Store: Sendable {
   private let vfs: String?
   let backups = Backups()
   private let restoreTests = Backups()
+  let exports = ExportQueue()
   /// The content of uploaded files.
   public let blobs: Blobs
   /// Seals secrets in the database with the key of the data folder.
@@ -261,6 +262,7 @@ public final class Store: Sendable {
   public func close() async {
     await restoreTests.close()
     await backups.close()
+    await exports.close()
     await integrityCheck.close()
     jobStarts.finish()
     await jobs.close()

@@ -6,9 +6,10 @@
 //     files/17.png         uploaded files, named by their id
 //     index.html           the list of conversations; conversations/ID.html has the messages of one
 //
-// The database is copied first, so an export is one state of the site and delays no write.
+// The database is copied first, or read in one transaction, so an export is one state of the site and delays no write.
 
 import ParleyJSON
+import ParleySQLite
 
 /// Writes the pages of an export.
 public struct ExportPageWriter {
@@ -50,26 +51,34 @@ public struct ExportArchive {
 
   private let reader: ExportReader
   private let zip: ZipWriter
-  private let pages: ExportPageWriter
   /// Version of Parley.
   private let program: String
   private let now: Int64
+
+  /// Makes the writer of the pages from the name of the site and the names of users by id.
+  public typealias Pages = (_ site: String, _ names: [Int: String]) -> ExportPageWriter
 
   /// Writes an export of a data folder to a new file, whether a server uses the folder or not.
   ///
   /// - Parameters:
   ///   - now: milliseconds since 1970.
   ///   - check: called between steps; it cancels by throwing.
-  ///   - pages: makes the writer of the pages from the name of the site and the names of users by id.
   public static func write(
     data: String, to path: String, _ scope: ExportScope, program: String, at now: Int64,
-    check: @escaping () throws -> Void, pages: (_ site: String, _ names: [Int: String]) -> ExportPageWriter
+    check: @escaping () throws -> Void, pages: Pages
+  ) throws(BackupFault) -> Report {
+    try write(data: data, to: path, scope, from: .copy, program: program, at: now, check: check, pages: pages)
+  }
+
+  static func write(
+    data: String, to path: String, _ scope: ExportScope, from source: ExportSource, program: String, at now: Int64,
+    check: @escaping () throws -> Void, watch: (Connection) throws -> Void = { _ in }, pages: Pages
   ) throws(BackupFault) -> Report {
     do {
-      return try ExportReader.write(data: data, to: path, scope, check: check) { reader, part in
+      return try ExportReader.write(data: data, to: path, scope, from: source, check: check, watch: watch) {
+        reader, part in
         let zip = try ZipWriter(part, now: now)
-        let pages = pages(try reader.siteName(), try reader.names())
-        return try ExportArchive(reader: reader, zip: zip, pages: pages, program: program, now: now).write()
+        return try ExportArchive(reader: reader, zip: zip, program: program, now: now).write(pages)
       }
     } catch let fault as BackupFault {
       throw fault
@@ -78,16 +87,27 @@ public struct ExportArchive {
     }
   }
 
-  private func write() throws -> Report {
-    var counts: [(table: String, lines: Int)] = []
-    for table in reader.tables {
-      try zip.begin("\(table.name).jsonl")
-      counts.append((table.name, try reader.lines(of: table) { line in try zip.append(line) }))
-    }
-    let files = try reader.files()
-    for file in files {
+  private func write(_ pages: Pages) throws -> Report {
+    let (lines, conversations, missing) = try reader.reading { try writeRows(pages) }
+    // After the transaction: files may be large.
+    let files = try reader.files { file in
       try zip.begin(file.path)
       try reader.content(of: file) { piece in try zip.append(piece) }
+    }
+    try zip.add("export.json", try description(lines))
+    return Report(
+      conversations: conversations, messages: lines.first { $0.table == "messages" }?.count ?? 0, files: files,
+      missing: missing, size: try zip.finish())
+  }
+
+  private typealias Lines = [(table: String, count: Int)]
+
+  private func writeRows(_ makePages: Pages) throws -> (lines: Lines, conversations: Int, missing: Int) {
+    let pages = makePages(try reader.siteName(), try reader.names())
+    var lines: Lines = []
+    for table in reader.tables {
+      try zip.begin("\(table.name).jsonl")
+      lines.append((table.name, try reader.lines(of: table) { line in try zip.append(line) }))
     }
     let conversations = try reader.conversations()
     for conversation in conversations {
@@ -101,15 +121,10 @@ public struct ExportArchive {
     try zip.add("index.html", pages.index(conversations, ExportReader.time(Int(now))))
     try zip.add("style.css", pages.style)
     try zip.add("schema.json", schema())
-    try zip.add("export.json", try description(counts))
-    let size = try zip.finish()
-    return Report(
-      conversations: conversations.count, messages: counts.first { $0.table == "messages" }?.lines ?? 0,
-      files: files.count,
-      missing: try reader.missingCount(), size: size)
+    return (lines, conversations.count, try reader.missingCount())
   }
 
-  private func description(_ counts: [(table: String, lines: Int)]) throws -> [UInt8] {
+  private func description(_ lines: Lines) throws -> [UInt8] {
     var json = JSONWriter()
     json.object { json in
       json.field("format", Self.format)
@@ -125,7 +140,7 @@ public struct ExportArchive {
       json.field("program", program)
       json.field("created_at", Timestamp(now))
       json.object("lines") { json in
-        for (table, lines) in counts { json.field(table, lines) }
+        for (table, count) in lines { json.field(table, count) }
       }
     }
     return json.bytes + [UInt8(ascii: "\n")]

@@ -56,10 +56,6 @@ public struct ExportedConversation: Sendable {
 }
 
 public struct ExportedFile: Sendable {
-  public let id: Int
-  public let name: String
-  public let mimeType: String
-  public let size: Int
   /// In the archive.
   public let path: String
   /// On the disk.
@@ -76,7 +72,15 @@ public struct ExportedAttachment: Sendable {
   public let description: String
 }
 
-/// Reads a copy of a database for an export, which it prepares with tables of its own.
+/// The database that an export reads.
+enum ExportSource {
+  /// A copy, which is read for as long as it takes.
+  case copy
+  /// The database itself, in one transaction. For an export of a small part of it, because the log of the writer grows meanwhile.
+  case original
+}
+
+/// Reads a database for an export, with temporary tables of its own.
 public final class ExportReader {
   public let scope: ExportScope
   private let connection: Connection
@@ -84,9 +88,11 @@ public final class ExportReader {
   private let check: () throws -> Void
 
   /// Prepares a new file and gives it its name at the end. A copy of the database is beside it meanwhile; a failure leaves neither.
-  public static func write<Value>(
-    data: String, to path: String, _ scope: ExportScope, check: @escaping () throws -> Void,
-    _ body: (ExportReader, _ part: String) throws -> Value
+  ///
+  /// - Parameter watch: receives the connection that reads.
+  static func write<Value>(
+    data: String, to path: String, _ scope: ExportScope, from source: ExportSource, check: @escaping () throws -> Void,
+    watch: (Connection) throws -> Void = { _ in }, _ body: (ExportReader, _ part: String) throws -> Value
   ) throws -> Value {
     guard !Disk.exists(path) else { throw BackupFault.impossible("\(path) already exists.") }
     let (part, copy) = (path + ".part", path + ".part.db")
@@ -96,12 +102,32 @@ public final class ExportReader {
     // Fails early if the folder is not writable.
     _ = try DiskFile.make(part)
     try Disk.remove(part)
-    let reader = try ExportReader(data: data, copy: copy, scope, check: check)
+    let database = DataFolder.database(in: data)
+    guard Disk.exists(database) else { throw BackupFault.impossible("There is no database in \(data).") }
+    if source == .copy { try Self.copy(database, to: copy, check) }
+    let reader = try ExportReader(data: data, source == .copy ? copy : database, scope, check: check)
     defer { reader.connection.close() }
+    try watch(reader.connection)
     let value = try body(reader, part)
     try Disk.move(part, to: path)
     try Disk.sync(Disk.folder(of: path))
     return value
+  }
+
+  /// Copies a database, whether a server uses it or not.
+  private static func copy(_ database: String, to path: String, _ check: () throws -> Void) throws {
+    let source = try Connection.reader(database)
+    defer { source.close() }
+    try source.transaction(.deferred) {
+      try requireSchema(of: source)
+      try source.backUp(to: path) { _ in try check() }
+    }
+  }
+
+  private static func requireSchema(of connection: Connection) throws {
+    guard try Migrator.level(of: connection, known: MigrationHashes.all) == MigrationHashes.all.count else {
+      throw BackupFault.impossible("The database is that of another version. Run parley migrate first.")
+    }
   }
 
   /// Endings of files that a browser opens as neither a page nor a script. Others become `.bin`.
@@ -113,29 +139,29 @@ public final class ExportReader {
     "pptx", "odt", "ods", "odp", "epub",
   ]
 
-  /// Copies the database of a data folder, whether a server uses it or not.
   private init(
-    data: String, copy: String, _ scope: ExportScope, check: @escaping () throws -> Void
+    data: String, _ database: String, _ scope: ExportScope, check: @escaping () throws -> Void
   ) throws {
     self.scope = scope
     self.check = check
     folder = data
-    let database = DataFolder.database(in: data)
-    guard Disk.exists(database) else { throw BackupFault.impossible("There is no database in \(data).") }
-    let source = try Connection.reader(database)
-    defer { source.close() }
-    try source.transaction(.deferred) {
-      guard try Migrator.level(of: source, known: MigrationHashes.all) == MigrationHashes.all.count else {
-        throw BackupFault.impossible("The database is that of another version. Run parley migrate first.")
+    var options = Connection.Options()
+    options.sortsOnDisk = true
+    options.writesTemporaryTables = true
+    connection = try Connection.reader(database, options)
+  }
+
+  /// Chooses the rows of the export, and reads them in one transaction. `content` needs none.
+  func reading<Value>(_ body: () throws -> Value) throws -> Value {
+    try connection.transaction(.deferred) {
+      try Self.requireSchema(of: connection)
+      if case .user(let user) = scope {
+        let name = try connection.first("select name from account where id = $1", user.number) { try $0.text(0) }
+        guard name != nil else { throw BackupFault.impossible("There is no such user.") }
       }
-      try source.backUp(to: copy) { _ in try check() }
+      try prepare()
+      return try body()
     }
-    connection = try Connection.writer(copy)
-    if case .user(let user) = scope {
-      let name = try connection.first("select name from account where id = $1", user.number) { try $0.text(0) }
-      guard name != nil else { throw BackupFault.impossible("There is no such user.") }
-    }
-    try connection.transaction { try prepare() }
   }
 
   private func prepare() throws {
@@ -145,8 +171,9 @@ public final class ExportReader {
     case .user(let user):
       for query in ExportTable.conversationsOfUser { try connection.execute(query, user.number) }
     }
-    try connection.execute(ExportTable.messages, scope.number)
-    try connection.execute("create table export_file (id integer primary key, path text) strict")
+    try check()
+    try connection.execute(ExportTable.messages)
+    if case .user(let user) = scope { try connection.execute(ExportTable.messagesOfUser, user.number) }
     let icon = try connection.setting("icon_file").flatMap { Int($0) } ?? 0
     let files = try connection.all(ExportTable.exportedFiles, scope.number, icon) { row in
       (id: try row.int(0), digest: try row.bytes(1), size: try row.int(2), name: try row.text(3))
@@ -155,7 +182,9 @@ public final class ExportReader {
       try check()
       let source = "\(folder)/\(StoredFile(digest: file.digest, size: file.size).path)"
       let path = Disk.size(source) == file.size ? Self.path(file.id, file.name) : nil
-      try connection.execute("insert into export_file (id, path) values ($1, $2)", file.id, path)
+      try connection.execute(
+        "insert into export_file (id, digest, size, path) values ($1, $2, $3, $4)", file.id, file.digest, file.size,
+        path)
     }
   }
 
@@ -192,12 +221,16 @@ public final class ExportReader {
 
   public func siteName() throws -> String { try connection.setting("name") ?? "Parley" }
 
-  /// The names of users by id.
+  /// The names of the authors by id.
   public func names() throws -> [Int: String] {
     var names: [Int: String] = [:]
-    try connection.each("select id, coalesce(display_name, name) from account") { row in
-      names[try row.int(0)] = try row.text(1)
-    }
+    try connection.each(
+      """
+      select id, coalesce(display_name, name)
+      from account
+      where id in (select m.author_id from export_message e join message m on m.id = e.id)
+      """
+    ) { row in names[try row.int(0)] = try row.text(1) }
     return names
   }
 
@@ -271,23 +304,15 @@ public final class ExportReader {
     }
   }
 
-  /// All files that are there.
-  public func files() throws -> [ExportedFile] {
-    try connection.all(
-      """
-      select f.id, f.name, f.mime_type, f.size, x.path, f.digest
-      from export_file x
-      join file f on f.id = x.id
-      where x.path is not null
-      order by f.id
-      """
-    ) { row in try file(row) }
-  }
-
-  private func file(_ row: borrowing Row) throws -> ExportedFile {
-    ExportedFile(
-      id: try row.int(0), name: try row.text(1), mimeType: try row.text(2), size: try row.int(3), path: try row.text(4),
-      source: "\(folder)/\(StoredFile(digest: try row.bytes(5), size: try row.int(3)).path)")
+  /// The files that are there, one by one. Returns their number.
+  func files(_ body: (ExportedFile) throws -> Void) throws -> Int {
+    var count = 0
+    try connection.each("select path, digest, size from export_file where path is not null order by id") { row in
+      count += 1
+      let source = "\(folder)/\(StoredFile(digest: try row.bytes(1), size: try row.int(2)).path)"
+      try body(ExportedFile(path: try row.text(0), source: source))
+    }
+    return count
   }
 
   /// The content of a file, in pieces.

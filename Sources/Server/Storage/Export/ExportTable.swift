@@ -78,14 +78,17 @@ public struct ExportTable: Sendable {
 
 extension ExportTable {
   /// The conversations of an export are in `export_scope`: those that it has as a whole, from `from_seq` on, and those with messages
-  /// of the user, `readable` if the user may still read them. Their exported messages are in `export_message`.
+  /// of the user, `readable` if the user may still read them. Their exported messages are in `export_message`. Files have a digest
+  /// and a size, to read them after the transaction.
   static let tables: [SQL] = [
     """
-    create table export_scope (
+    create temp table export_scope (
       id integer primary key, whole integer not null, from_seq integer not null, readable integer not null
     )
     """,
-    "create table export_message (id integer primary key, conversation_id integer not null, seq integer not null)",
+    "create temp table export_message (id integer primary key, conversation_id integer not null, seq integer not null)",
+    "create index temp.export_message_place on export_message (conversation_id, seq)",
+    "create temp table export_file (id integer primary key, digest blob not null, size integer not null, path text)",
   ]
 
   static let conversationsOfSite: SQL =
@@ -127,13 +130,22 @@ extension ExportTable {
     """,
   ]
 
+  /// The messages of whole conversations.
   static let messages: SQL =
     """
     insert into export_message (id, conversation_id, seq)
     select m.id, m.conversation_id, m.seq
     from export_scope s
-    join message m on m.conversation_id = s.id
-    where m.deletion is null and (m.author_id = $1 or s.whole = 1 and m.seq >= s.from_seq)
+    join message m on m.conversation_id = s.id and m.seq >= s.from_seq
+    where s.whole = 1 and m.deletion is null
+    """
+
+  static let messagesOfUser: SQL =
+    """
+    insert or ignore into export_message (id, conversation_id, seq)
+    select id, conversation_id, seq
+    from message
+    where author_id = $1 and deletion is null and conversation_id in (select id from export_scope)
     """
 
   /// The files of exported messages, the pictures that are in use, and the uploads of the user that no message has had yet. A file of a

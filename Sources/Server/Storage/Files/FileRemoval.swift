@@ -1,6 +1,6 @@
 // Removal of unused files after a grace period. First a transaction deletes the row and records its content as loose.
-// After the commit, and while no backup is running, content without a row is removed between two batches. So content
-// that a rolled-back transaction or a backup still names is never removed.
+// After the commit, and while no backup or export is running, content without a row is removed between two batches. So content
+// that a rolled-back transaction, a backup or an export still names is never removed.
 
 import ParleyModel
 import ParleySQLite
@@ -74,10 +74,10 @@ extension Store {
 
   /// Removes loose content in small parts. Returns whether more can be removed now.
   ///
-  /// - Parameter duringBackup: whether a running backup may miss the content.
+  /// - Parameter duringBackup: whether a running backup or export may miss the content.
   func removeLooseContent(duringBackup: Bool = false) async throws(Refusal) -> Bool {
-    try await aside { [blobs, backups] connection in
-      guard duringBackup || !backups.isBusy else { return false }
+    try await aside { [blobs, backups, exports] connection in
+      guard duringBackup || !backups.isBusy && !exports.isBusy else { return false }
       for digest in blobs.takeReleased() where try !connection.isReferenced(digest) { _ = try blobs.remove(digest) }
       let none: [UInt8] = []
       let loose = try connection.all(

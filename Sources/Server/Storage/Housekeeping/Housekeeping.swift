@@ -16,7 +16,7 @@ public actor Housekeeping {
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
       previousCommandSecrets, oldMails, oldBounces, oldPasswordResets, oldPresses, oldInvocations,
-      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps
+      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps, expiredExports
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -46,6 +46,7 @@ public actor Housekeeping {
       case .usedRefreshTokens: try tx.removeUsedRefreshTokens(limit: limit)
       case .idleGrants: try tx.removeIdleGrants(limit: limit)
       case .unusedApps: try tx.removeUnusedApps(limit: limit)
+      case .expiredExports: try tx.removeExpiredExports(limit: limit)
       }
     }
   }
@@ -116,6 +117,7 @@ public actor Housekeeping {
       await run { tx throws(Refusal) in try tx.removeEvents(before: end, limit: Self.eventsPerChunk) }
     }
     store.removePreviousDatabase()
+    await store.stopRemovedExport()
     await removeFiles()
     await purgeDeleted()
     await truncateLog()

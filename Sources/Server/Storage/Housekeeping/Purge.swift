@@ -60,6 +60,7 @@ extension Store {
       log("\(error)")
       throw .unavailable
     }
+    do throws(Refusal) { try await discardExports() } catch { throw .unavailable }
     let expired = try await purging { tx throws(Refusal) in try tx.expired() }
     while try await purging({ tx throws(Refusal) in try tx.expireSealed(limit: Self.expiredPerChunk) }) {
       try watch(.expiring)

@@ -340,6 +340,7 @@ extension Store {
       }
       guard isFinished else { return false }
     }
+    try await discardExports()
     while try await removeLooseContent(duringBackup: true) {}
     try await removeOrphanedParts()
     guard try await !hasLooseContent() else {

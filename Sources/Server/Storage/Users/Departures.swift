@@ -12,7 +12,11 @@ extension JobKind {
     "departure", progress: { (tx, departure: Departure) throws(Refusal) in try tx.progress(of: departure) }
   ) { (tx, departure: inout Departure) throws(Refusal) in
     guard try tx.runChunk(&departure) else { return false }
-    guard let next = departure.nextStage else { return true }
+    guard let next = departure.nextStage else {
+      // Archives of other users have messages of this one.
+      if departure.isErasure { try tx.discardExports() }
+      return true
+    }
     departure.stage = next
     return false
   }
@@ -64,6 +68,8 @@ extension WriteTransaction {
         where created_by = $2 and revoked_at is null
         """, Int(now), user.number)
     }
+    // The archive is removed by `Store.stopRemovedExport`.
+    try removeExport(of: user)
     try revokeWebhooks(of: user)
     try disableWebhookEndpoints(of: user)
     try disableCommands(of: user)

@@ -255,3 +255,21 @@ extension Request where Response == Resource<Conversation> {
     Request(.get, "/users/{id}/feed", [user.description])
   }
 }
+
+extension Request where Response == Resource<DataExport> {
+  /// `POST /me/export`
+  public static func createExport() -> Request { Request(.post, "/me/export") }
+
+  /// `GET /me/export`
+  public static func getExport() -> Request { Request(.get, "/me/export") }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /me/export`
+  public static func deleteExport() -> Request { Request(.delete, "/me/export") }
+}
+
+extension Request where Response == RawResponse {
+  /// `GET /me/export/content`: a zip archive. Ask for ranges of a large one.
+  public static func getExportContent() -> Request { Request(.get, "/me/export/content") }
+}
