@@ -133,6 +133,72 @@ import Testing
     }
   }
 
+  @Test func `a message is found by the names of its files`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace"]).room
+      let plan = try await village.upload("harvest-plan_2026.png", by: "grace")
+      let id = try await village.post("Please read", in: room, as: "grace", ["attachments": [plan]])
+      let silent = try await village.post("", in: room, as: "grace", ["attachments": [plan]])
+      for query in [
+        "q=harvest", "q=HARVEST%20plan", "q=harvest-plan_2026.png", "q=plan&has=image", "q=2026&author=@grace",
+      ] {
+        #expect(try await found(village, query) == [silent, id], "\(query)")
+      }
+      #expect(try await found(village, "q=harvest%20read") == [id])
+      let answer = try await village.expect(200, .get, "/messages/search?q=plan", as: "ada")
+      #expect(answer.texts("data.0.snippet.pieces", "text") == ["harvest-", "plan", "_2026.png"])
+      #expect(answer.texts("data.1.snippet.pieces", "text") == ["Please read · harvest-", "plan", "_2026.png"])
+      // Without the file, and after a removal, the name is found no more.
+      try await village.expect(200, .patch, "/messages/\(id)", as: "grace", ["attachments": [String]()])
+      #expect(try await found(village, "q=harvest") == [silent])
+      try await village.expect(200, .patch, "/messages/\(id)", as: "grace", ["attachments": [plan]])
+      #expect(try await found(village, "q=harvest") == [silent, id])
+      try await village.expect(200, .post, "/messages/\(id)/remove", as: "mira")
+      try await village.expect(200, .delete, "/messages/\(silent)", as: "grace")
+      #expect(try await found(village, "q=harvest") == [])
+      try await village.expect(200, .post, "/messages/\(id)/restore", as: "mira")
+      #expect(try await found(village, "q=harvest") == [id])
+      #expect(try await village.community.store.readInBackground { tx throws(Refusal) in try tx.searchFaults() } == [])
+    }
+  }
+
+  @Test func `hits are filtered and counted by kind`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden(members: ["grace", "linus"])
+      let hidden = try await village.garden("orchard", "private", members: ["linus"])
+      for title in ["Rösti with butter", "Rösti for two"] {
+        try await village.expect(
+          201, .post, "/forums/\(forum)/conversations", as: "linus", ["title": title, "text": "how?"])
+      }
+      try await village.expect(
+        201, .post, "/forums/\(hidden.forum)/conversations", as: "linus", ["title": "Secret rösti", "text": "?"])
+      let message = try await village.post("rosti!", in: room, as: "grace")
+      try await village.post("rosti", in: hidden.room, as: "linus")
+      let both = try await village.expect(200, .get, "/messages/search?q=rosti&counts=true", as: "grace")
+      #expect(both.count("data") == 3 && both.int("counts.topics") == 2 && both.int("counts.messages") == 1)
+      let first = try await village.expect(200, .get, "/messages/search?q=rosti&counts=true&limit=2", as: "grace")
+      let next = try await village.expect(
+        200, .get, "/messages/search?q=rosti&counts=true&limit=2&next=\(first["next"] ?? "")", as: "grace")
+      #expect(first.int("counts.topics") == 2 && next.count("data") == 1 && !next.has("counts"))
+      let best = try await village.expect(
+        200, .get, "/messages/search?q=rosti&counts=true&order=best&limit=1", as: "grace")
+      #expect(best.count("data") == 1 && best.int("counts.topics") == 2 && best.int("counts.messages") == 1)
+      #expect(try await titles(village, "q=rosti&kind=topic") == ["Rösti for two", "Rösti with butter"])
+      #expect(try await titles(village, "author=@linus&kind=topic") == ["Rösti for two", "Rösti with butter"])
+      #expect(try await titles(village, "author=@linus&kind=topic&limit=1") == ["Rösti for two"])
+      #expect(try await titles(village, "author=@grace&kind=topic") == [])
+      #expect(try await titles(village, "action=like&kind=topic") == [])
+      #expect(try await found(village, "q=rosti&kind=message", as: "grace") == [message])
+      let topics = try await village.expect(200, .get, "/messages/search?q=rosti&kind=topic&counts=true", as: "grace")
+      #expect(topics.int("counts.topics") == 2 && topics.int("counts.messages") == 0)
+      let plain = try await village.expect(200, .get, "/messages/search?q=rosti", as: "grace")
+      #expect(!plain.has("counts"))
+      for query in ["kind=topic", "q=rosti&kind=file", "q=rosti&counts=perhaps"] {
+        #expect(try await village.request(.get, "/messages/search?\(query)", as: "grace").status == 400, "\(query)")
+      }
+    }
+  }
+
   @Test(arguments: [
     ("我喜欢玫瑰花", "玫"), ("我喜欢玫瑰花", "玫瑰"), ("桜の花が咲く", "花が咲"), ("장미를 좋아해요", "장미"), ("pizza 🍕 now", "🍕"),
     ("the red rose", "ros*"), ("the red rose", "\"red rose\""), ("the red rose", "rose -blue"),

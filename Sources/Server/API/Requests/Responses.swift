@@ -34,12 +34,14 @@ extension Response {
 
   /// A page of the requested list, with the users and files that it names.
   static func page(
-    _ page: ListPage<some JSONWritable & Referencing>, including include: Set<Include>, _ context: RequestContext
+    _ page: ListPage<some JSONWritable & Referencing>, including include: Set<Include>, _ context: RequestContext,
+    writeMore: (inout JSONWriter) -> Void = { _ in }
   ) throws -> Response {
     let (list, included) = (try context.list(), try context.included(include, in: page.items))
     return object { json in
       json.field("data", page.items)
       json.positions(next: page.next, previous: page.previous, in: list)
+      writeMore(&json)
       if let included { json.field("included", included) }
     }
   }

@@ -7,8 +7,10 @@ import Web
 extension API {
   @Sendable static func searchMessages(_ context: RequestContext) async throws -> Response {
     let (request, include) = try context.query { query in (try query.search(), try query.include()) }
-    return try .page(
-      try await context.community.searchMessages(request, for: context.caller), including: include, context)
+    let results = try await context.community.searchMessages(request, for: context.caller)
+    return try .page(results.page, including: include, context) { json in
+      if let counts = results.counts { json.field("counts", counts) }
+    }
   }
 }
 
@@ -27,6 +29,7 @@ extension Query {
     (request.before, request.after) = (try id("before"), try id("after"))
     (request.beforeTime, request.afterTime) = (try time("before_time"), try time("after_time"))
     request.order = try word("order") ?? .newest
+    (request.kind, request.counts) = (try word("kind"), try flag("counts") ?? false)
     request.page = try page()
     request.show = try show()
     return request

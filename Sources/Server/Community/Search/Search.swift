@@ -25,6 +25,10 @@ public struct SearchRequest: Sendable {
   public var beforeTime: Int64?
   public var afterTime: Int64?
   public var order = SearchOrder.newest
+  /// Only hits of this kind.
+  public var kind: SearchKind?
+  /// Whether the first page has the number of hits of each kind.
+  public var counts = false
   public var page = PageRequest(limit: 50)
   public var show = MessageOptions()
 
@@ -40,13 +44,19 @@ public struct SearchRequest: Sendable {
   fileprivate var isAscending: Bool { after != nil && before == nil }
 }
 
+/// A page of hits, and their numbers if they were asked for.
+public struct SearchResults: Sendable {
+  public var page: ListPage<SearchHit>
+  public let counts: SearchCounts?
+}
+
 extension Community {
   /// The messages that the caller may read, newest or best match first.
   public func searchMessages(
     _ request: SearchRequest, for caller: Caller
-  ) async throws(Refusal) -> ListPage<SearchHit> {
+  ) async throws(Refusal) -> SearchResults {
     let (words, search) = try request.search()
-    let found = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
+    var results = try await store.readInBackground(for: caller.turn) { [bounds] tx throws(Refusal) in
       // Reload the caller: it may have been banned while the search was queued.
       let caller = try tx.reloadCaller(caller)
       var search = search
@@ -63,14 +73,17 @@ extension Community {
       // The best hits have no next page.
       if search.order != .newest { page.next = nil }
       if request.isAscending { page.items.reverse() }
-      return try page.map { ids throws(Refusal) in
+      let isFirst = request.page.position == nil
+      let counts = request.counts && isFirst ? try tx.searchCounts(of: search) : nil
+      let found = try page.map { ids throws(Refusal) in
         let views = try tx.views(hits, by: caller, bounds)
         let messages = Dictionary(views.map { ($0.message.id, $0) }) { one, _ in one }
         var hits: [SearchHit] = []
         for id in ids {
           let topic = ID<Conversation>(id.number)
           if let message = messages[id] {
-            let text = message.message.content?.shownText ?? ""
+            let names = message.message.content?.attachments.isEmpty == false ? try tx.fileNames(of: id) : []
+            let text = message.message.content?.shownText(withNames: names) ?? ""
             hits.append(SearchHit(.message(message), SearchSnippet(of: text, for: words ?? search.locationName)))
           } else if let title = try tx.searchableTitle(of: topic) {
             hits.append(SearchHit(.topic(topic, title: title), SearchSnippet(of: title, for: words)))
@@ -78,25 +91,27 @@ extension Community {
         }
         return hits
       }
+      return SearchResults(page: found, counts: counts)
     }
-    var messages = found.items.compactMap { hit in
+    var messages = results.page.items.compactMap { hit in
       if case .message(let view) = hit.subject { view } else { nil }
     }
     messages = try await apply(request.show, to: messages, for: caller)
     var rest = messages[...]
-    return try found.map { hits in
+    results.page = try results.page.map { hits in
       hits.map { hit in
         guard case .message = hit.subject, let shown = rest.popFirst() else { return hit }
         return SearchHit(.message(shown), hit.snippet)
       }
     }
+    return results
   }
 }
 
 extension Message.Content {
-  /// The text without markup, with the options of a poll, for a snippet.
-  fileprivate var shownText: String {
-    ([MarkupDocument(text).plainText()] + (poll?.options.map(\.text) ?? [])).filter { !$0.isEmpty }
+  /// The text without markup, with the options of a poll and the names of the files, for a snippet.
+  fileprivate func shownText(withNames fileNames: [String]) -> String {
+    ([MarkupDocument(text).plainText()] + (poll?.options.map(\.text) ?? []) + fileNames).filter { !$0.isEmpty }
       .joined(separator: " · ")
   }
 }
@@ -110,6 +125,7 @@ extension SearchRequest {
     search.locationName = try locationName.map { text throws(Refusal) in try Self.query(text, "location") }
     search.circle = circle
     search.action = action
+    search.kind = kind
     if let hashtag {
       search.features.insert(.hashtag(try Texts.hashtag(hashtag, "hashtag")))
     }
@@ -210,7 +226,7 @@ extension ReadTransaction {
   }
 
   /// Resolves the user of a filter.
-  fileprivate func userID(
+  func userID(
     _ reference: UserReference, for caller: Caller, _ field: String
   ) throws(Refusal) -> ID<User> {
     do throws(Refusal) {

@@ -104,10 +104,12 @@ extension WriteTransaction {
         features += annotations.types.map { .annotation($0) }
         features += (annotations.location.map { GeoCell.cells(of: $0) } ?? []).map { .cell($0) }
       }
-      if !message.attachments.isEmpty { features += try SearchIndex.files(of: id, connection) }
+      let hasFiles = !message.attachments.isEmpty
+      if hasFiles { features += try SearchIndex.files(of: id, connection) }
       return try SearchEntry(
         id, text: message.text.markdown, options: message.poll?.options.map(\.text) ?? [],
         locationName: message.annotations?.location?.name,
+        fileNames: hasFiles ? try SearchIndex.fileNames(of: id, connection) : [],
         conversation: message.conversation, forum: forum, features: features)
     }
   }

@@ -27,6 +27,8 @@ public struct MessageSearch: Sendable {
   public var ranges: [SearchRange]
   /// Features of a message, all required.
   public var features: Set<SearchFeature> = []
+  /// Only hits of this kind.
+  public var kind: SearchKind?
   /// Name of the location.
   public var locationName: SearchQuery?
   public var circle: GeoCircle?
@@ -56,6 +58,8 @@ public struct MessageSearch: Sendable {
   /// Number of newest hits among which the best are ranked. A common word has a million hits, and reading their texts
   /// would take minutes.
   public static let maxRanked = 1_000
+  /// Maximum number of hits that are counted.
+  public static let maxCounted = 1_000
   /// Maximum number of scopes per match. Each costs a lookup of 20 to 30 µs.
   static let maxScopesPerMatch = 1_000
 
@@ -75,7 +79,7 @@ public struct MessageSearch: Sendable {
 
   /// The action, if it is the only criterion.
   fileprivate var onlyAction: ActionType? {
-    query == nil && features.isEmpty && locationName == nil && circle == nil ? action : nil
+    query == nil && features.isEmpty && kind != .topic && locationName == nil && circle == nil ? action : nil
   }
 }
 
@@ -102,6 +106,17 @@ extension ReadTransaction {
     return SearchHitIDs(ids: best.map { ID($0.id) })
   }
 
+  /// The number of matching topics and messages, each up to `maxCounted`.
+  public func searchCounts(of search: MessageSearch) throws(Refusal) -> SearchCounts {
+    func count(_ kind: SearchKind) throws(Refusal) -> Int {
+      guard search.kind ?? kind == kind else { return 0 }
+      var search = search
+      search.kind = kind
+      return try hits(of: search, limit: MessageSearch.maxCounted).ids.count
+    }
+    return SearchCounts(topics: try count(.topic), messages: try count(.message))
+  }
+
   /// Indexed text of a message.
   private func searchableText(of message: ID<Message>) throws(Refusal) -> String {
     try searchEntry(of: message)?.words ?? ""
@@ -110,6 +125,11 @@ extension ReadTransaction {
   /// Indexed title of a topic.
   public func searchableTitle(of topic: ID<Conversation>) throws(Refusal) -> String? {
     try titleEntry(of: topic)?.words
+  }
+
+  /// The names of a message's files, which are among its words.
+  public func fileNames(of message: ID<Message>) throws(Refusal) -> [String] {
+    try run { connection in try SearchIndex.fileNames(of: message, connection) }
   }
 
   /// Newest first. Many scopes are queried in groups: each message is in one scope, so the newest of all groups'
@@ -193,9 +213,14 @@ extension MessageSearch {
     return (conversation, last)
   }
 
+  private var wantedFeatures: Set<SearchFeature> { kind == .topic ? features.union([.title]) : features }
+
+  /// Titles are found by their words, or as such.
+  private var findsTitles: Bool { kind.map { $0 == .topic } ?? (query != nil) }
+
   private func expression(in scopes: [SearchScope]) throws -> String {
     SearchQuery.expression(
-      query, in: scopes, having: try features.map { try $0.token() }.sorted(),
+      query, in: scopes, having: try wantedFeatures.map { try $0.token() }.sorted(),
       in: try (circle?.cells ?? []).map { try SearchFeature.cell($0).token() }, at: locationName)
   }
 
@@ -205,13 +230,13 @@ extension MessageSearch {
     let (direction, muted) = (isAscending ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
     guard let circle else {
       return try connection.all(
-        SQL(Self.indexed(direction, withTitles: query != nil, more: "")), match, after, before?.number ?? .max, muted,
+        SQL(Self.indexed(direction, withTitles: findsTitles, more: "")), match, after, before?.number ?? .max, muted,
         beforeTime.map { Int($0) },
         afterTime.map { Int($0) }, action?.name, viewer?.number, limit
       ) { row in try row.int(0) }
     }
     return try connection.all(
-      SQL(Self.indexed(direction, withTitles: query != nil, more: Self.isNear)), match, after, before?.number ?? .max,
+      SQL(Self.indexed(direction, withTitles: findsTitles, more: Self.isNear)), match, after, before?.number ?? .max,
       muted,
       beforeTime.map { Int($0) }, afterTime.map { Int($0) }, action?.name, viewer?.number, circle.latitude,
       circle.longitude, circle.haversine, limit

@@ -12,6 +12,8 @@ public enum SearchFeature: Sendable, Hashable {
   /// A type of annotation.
   case annotation(String)
   case file, image, link
+  /// The title of a topic.
+  case title
   /// Area in which the message was written.
   case cell(GeoCell)
 
@@ -33,6 +35,7 @@ public enum SearchFeature: Sendable, Hashable {
     case .file: "xfile"
     case .image: "ximage"
     case .link: "xlink"
+    case .title: "xtitle"
     case .cell(let cell): "g\(cell.level)y\(cell.row)x\(cell.column)"
     }
   }

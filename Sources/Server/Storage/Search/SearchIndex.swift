@@ -9,7 +9,7 @@ import ParleySQLite
 struct SearchEntry: Hashable {
   /// Id of the message or the topic. Both come from one counter, so they differ.
   let id: Int
-  /// Text of the message, options of its poll and name of its location; title of the topic.
+  /// Text of the message, options of its poll, names of its location and of its files; title of the topic.
   let words: String
   /// Terms for the conversation, the forum and the features.
   let scope: String
@@ -17,11 +17,11 @@ struct SearchEntry: Hashable {
   let locationName: String
 
   init(
-    _ message: ID<Message>, text: String, options: [String], locationName: String?,
+    _ message: ID<Message>, text: String, options: [String], locationName: String?, fileNames: [String],
     conversation: ID<Conversation>, forum: ID<Forum>?, features: [SearchFeature]
   ) throws {
     id = message.number
-    words = ([text] + options + (locationName.map { [$0] } ?? [])).joined(separator: "\n")
+    words = ([text] + options + (locationName.map { [$0] } ?? []) + fileNames).joined(separator: "\n")
     self.locationName = locationName ?? ""
     let scopes = [SearchScope.conversation(conversation)] + (forum.map { [.forum($0)] } ?? [])
     scope = (scopes.map(\.token) + Set(try features.map { try $0.token() }).sorted()).joined(separator: " ")
@@ -32,7 +32,8 @@ struct SearchEntry: Hashable {
     id = topic.number
     words = title
     locationName = ""
-    scope = "\(SearchScope.forum(forum).token) \(try SearchFeature.author(author).token())"
+    let features = [SearchFeature.author(author), .title]
+    scope = ([SearchScope.forum(forum).token] + (try features.map { try $0.token() })).joined(separator: " ")
   }
 }
 
@@ -79,7 +80,7 @@ enum SearchIndex {
   }
 
   /// The version of `SearchText`, and that of what the index has.
-  private static let version = "\(SearchText.version).3"
+  private static let version = "\(SearchText.version).4"
 
   /// Whether this version of the program built the index.
   static func isUpToDate(_ connection: Connection) throws -> Bool {
@@ -141,11 +142,13 @@ enum SearchIndex {
       }
       if try row.bool("has_entities") { features += try textFeatures(of: id, connection) }
       if try row.bool("has_annotations") { features += try annotations(of: id, connection) }
-      if try row.bool("has_files") { features += try files(of: id, connection) }
+      let hasFiles = try row.bool("has_files")
+      if hasFiles { features += try files(of: id, connection) }
       let options = try row.bool("has_poll") ? try options(of: id, connection) : []
       try body(
         SearchEntry(
-          id, text: try row.text(1), options: options, locationName: locationName, conversation: ID(try row.int(3)),
+          id, text: try row.text(1), options: options, locationName: locationName,
+          fileNames: hasFiles ? try fileNames(of: id, connection) : [], conversation: ID(try row.int(3)),
           forum: try row.optionalInt(4).map { ID($0) }, features: features))
     }
   }
@@ -188,6 +191,19 @@ enum SearchIndex {
       """, message.number
     ) { _ in SearchFeature.image }
     return [.file] + (image.map { [$0] } ?? [])
+  }
+
+  /// In the order of the message. The name of a file never changes.
+  static func fileNames(of message: ID<Message>, _ connection: Connection) throws -> [String] {
+    try connection.all(
+      """
+      select f.name
+      from attachment a
+      join file f on f.id = a.file_id
+      where a.message_id = $1
+      order by a.position
+      """, message.number
+    ) { row in try row.text(0) }
   }
 }
 

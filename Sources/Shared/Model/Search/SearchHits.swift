@@ -77,6 +77,33 @@ public struct SearchHit: Sendable, Hashable {
   }
 }
 
+/// The number of hits of each kind, up to a limit.
+public struct SearchCounts: Sendable, Hashable {
+  /// Topics that were found by their titles.
+  public let topics: Int
+  public let messages: Int
+
+  public init(topics: Int, messages: Int) {
+    self.topics = topics
+    self.messages = messages
+  }
+}
+
+extension SearchCounts: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    topics = try object.int("topics")
+    messages = try object.int("messages")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("topics", topics)
+      json.field("messages", messages)
+    }
+  }
+}
+
 extension SearchHit: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in

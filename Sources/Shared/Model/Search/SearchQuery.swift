@@ -122,6 +122,11 @@ public enum SearchOrder: String, Sendable, Hashable, CaseIterable {
   case best
 }
 
+/// The kind of a hit: a topic that was found by its title, or a message.
+public enum SearchKind: String, Sendable, Hashable, CaseIterable {
+  case topic, message
+}
+
 /// Conversation or forum as a search scope. The index stores it beside a message's words, so that unreadable messages
 /// are never scanned.
 public enum SearchScope: Sendable, Hashable {

@@ -243,7 +243,7 @@ extension Request where Response == Page<Resource<SearchMatch>> {
     action: String? = nil,
     location: String? = nil, near: String? = nil, within: Int? = nil, has: String? = nil, before: ID<Message>? = nil,
     after: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil,
-    order: SearchResultOrder? = nil,
+    order: SearchResultOrder? = nil, kind: SearchKind? = nil, counts: Bool? = nil,
     limit: Int? = nil, next: String? = nil, previous: String? = nil
   ) -> Request {
     Request(
@@ -254,10 +254,16 @@ extension Request where Response == Page<Resource<SearchMatch>> {
         QueryItem("author", author), QueryItem("mention", mention), QueryItem("hashtag", hashtag),
         QueryItem("annotation", annotation), QueryItem("action", action), QueryItem("location", location),
         QueryItem("near", near), QueryItem("within", within), QueryItem("has", has), QueryItem("order", order),
+        QueryItem("kind", kind), QueryItem("counts", counts),
         QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
       ] + QueryItem.between(after: after, before: before)
         + QueryItem.between(afterTime: afterTime, beforeTime: beforeTime))
   }
+}
+
+extension Page<Resource<SearchMatch>> {
+  /// The number of matching topics and messages, each up to 1,000; nil unless the request had `counts`.
+  public var counts: SearchCounts? { Fact(representation).member("counts") }
 }
 
 extension Request where Response == Page<Resource<MessageReceipt>> {
