@@ -6,9 +6,37 @@ import Testing
 @testable import Storage
 
 @Suite struct ForumMemberTests {
-  private func make(_ village: Village, _ visibility: String, by name: String = "grace") async throws -> String {
+  private func make(
+    _ village: Village, _ visibility: String, by name: String = "grace", _ title: String = "Garden"
+  ) async throws -> String {
     try #require(
-      try await village.request(.post, "/forums", as: name, ["title": "Garden", "visibility": visibility])["id"])
+      try await village.request(.post, "/forums", as: name, ["title": title, "visibility": visibility])["id"])
+  }
+
+  @Test func `forums are listed that both users have joined`() async throws {
+    try await Village.open(.inMemory) { village in
+      func shared(_ other: String, as name: String) async throws -> [String] {
+        let answer = try await village.expect(200, .get, "/forums?shared_with=\(other)", as: name)
+        return answer.texts("data", "id").compactMap(\.self)
+      }
+      let both = try await make(village, "public")
+      let closed = try await make(village, "private", by: "grace", "Garden shed")
+      _ = try await make(village, "members", by: "grace", "Orchard")
+      for (forum, name) in [(both, "linus"), (both, "ada"), (closed, "ada")] {
+        let caller = forum == closed ? "grace" : name
+        try await village.expect(200, .put, "/forums/\(forum)/members/@\(name)", as: caller)
+      }
+      #expect(try await shared("@grace", as: "linus") == [both])
+      #expect(try await shared(village.id("grace"), as: "ada") == [closed, both])
+      #expect(try await shared("@ada", as: "linus") == [both])
+      #expect(try await shared("@linus", as: "grace") == [both])
+      let named = try await village.expect(200, .get, "/forums?shared_with=@grace&query=garden&limit=1", as: "ada")
+      #expect(named.count("data") == 1 && !named.isNull("next"))
+      try await village.expect(204, .delete, "/forums/\(both)/members/me", as: "linus")
+      #expect(try await shared("@grace", as: "linus") == [])
+      #expect(try await village.request(.get, "/forums?shared_with=@grace").status == 401)
+      #expect(try await village.request(.get, "/forums?shared_with=@nobody", as: "ada").status == 400)
+    }
   }
 
   @Test(arguments: TestTransport.allCases)

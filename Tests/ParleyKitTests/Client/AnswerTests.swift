@@ -52,6 +52,7 @@ import Testing
     #expect(subjects.elements.map(\.title) == ["a subject"])
     #expect(subjects.counts == SearchCounts(topics: 1, messages: 0) && found.title == nil)
     let forum = try #require(try await ada.send(.listForums()).elements.first?.value.forum.id)
+    #expect(try await ada.send(.listForums(sharedWith: .name("grace"))).elements.isEmpty)
     let tagged = try await ada.send(.createTopic(in: forum, title: "Garlic", text: "When? #Garlic #autumn"))
     #expect(tagged.tags == ["garlic", "autumn"])
     #expect(try await ada.send(.listTopics(in: forum, tag: "#garlic")).elements.map(\.tags) == [tagged.tags])

@@ -179,6 +179,11 @@ import Testing
       search.after = anchor
       search.isAscending = anchor != nil
       _ = try tx.search(search)
+      for kind in SearchKind.allCases {
+        search.kind = kind
+        _ = try (tx.search(search), tx.searchCounts(of: search))
+      }
+      search.kind = nil
       search.circle = GeoCircle(latitude: 1, longitude: 1, metres: 1)
       _ = try tx.search(search)
       (search.query, search.circle) = (nil, nil)
@@ -270,6 +275,8 @@ import Testing
     _ = try tx.messageCount(of: forum)
     _ = try tx.memberCount(of: forum)
     _ = try tx.role(of: RawDatabase.ada, in: forum)
+    _ = try tx.forums(joinedBy: RawDatabase.ada, and: RawDatabase.grace)
+    _ = try tx.fileNames(of: ids[0])
     _ = try tx.historyStarts(of: forum)
     _ = try tx.standing(of: RawDatabase.ada, in: forum)
     _ = try tx.standing(of: RawDatabase.ada, in: RawDatabase.room)

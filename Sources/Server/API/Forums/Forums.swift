@@ -6,11 +6,13 @@ import Web
 
 extension API {
   @Sendable static func listForums(_ context: RequestContext) async throws -> Response {
-    let (text, page, include) = try context.query { query in
-      (try query.text("query"), try query.page(default: 100), try query.include())
+    let (text, other, page, include) = try context.query { query in
+      (
+        try query.text("query"), try query.reference("shared_with"), try query.page(default: 100), try query.include()
+      )
     }
-    return try .page(
-      try await context.community.listForums(with: text, page, for: context.caller), including: include, context)
+    let forums = try await context.community.listForums(with: text, sharedWith: other, page, for: context.caller)
+    return try .page(forums, including: include, context)
   }
 
   @Sendable static func createForum(_ context: RequestContext) async throws -> Response {

@@ -99,16 +99,17 @@ extension Community {
     }
   }
 
-  /// Visible forums by latest activity, with the facts of tiles. With `text`: those with it in the title. Runs in the
-  /// background, since `text` scans all titles, and each forum counts topics, members and unread messages.
+  /// Visible forums by latest activity, with the facts of tiles. With `text`: those with it in the title. With another user: those
+  /// that both have joined. Runs in the background, since `text` scans all titles, and each forum counts topics, members and
+  /// unread messages.
   public func listForums(
-    with text: String?, _ page: PageRequest, for caller: Caller
+    with text: String?, sharedWith other: UserReference? = nil, _ page: PageRequest, for caller: Caller
   ) async throws(Refusal) -> ListPage<ForumView> {
     let text = try text.map { text throws(Refusal) in
       try Texts.line(text, "query", scalars: bounds.titleScalars, atLeast: 0)
     }
     return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
-      var found = try tx.forums(with: text, page, for: caller)
+      var found = try tx.forums(with: text, sharedWith: other, page, for: caller)
       try tx.addActivity(to: &found.items, for: caller)
       return found
     }
@@ -154,15 +155,20 @@ extension ReadTransaction {
   }
 
   fileprivate func forums(
-    with text: String? = nil, _ page: PageRequest, for caller: Caller
+    with text: String? = nil, sharedWith other: UserReference? = nil, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<ForumView> {
+    if let other {
+      let shared = try forums(
+        joinedBy: try caller.requireUser(.read), and: try userID(other, for: caller, "shared_with"))
+      return try self.forums(of: shared.filter { caller.reaches($0) }, with: text, page, for: caller)
+    }
     if let forums = caller.forums { return try self.forums(of: forums, with: text, page, for: caller) }
     return try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
       try forums(for: caller.user, seeing: Permissions.visible(to: caller.role), with: text, slice)
     }
   }
 
-  /// The same list for a token of these forums.
+  /// The list of these forums.
   private func forums(
     of ids: Set<ID<Forum>>, with text: String?, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<ForumView> {

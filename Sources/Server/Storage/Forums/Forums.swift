@@ -238,6 +238,21 @@ extension ReadTransaction {
     }
   }
 
+  /// The forums that both users have joined.
+  public func forums(joinedBy user: ID<User>, and other: ID<User>) throws(Refusal) -> Set<ID<Forum>> {
+    Set(
+      try run { connection in
+        try connection.all(
+          """
+          select own.forum_id
+          from forum_member own
+          join forum_member other on other.forum_id = own.forum_id
+          where own.user_id = $1 and other.user_id = $2
+          """, user.number, other.number
+        ) { row in ID(try row.int(0)) }
+      })
+  }
+
   private func forumIDs(
     of visibility: Visibility, with key: String?, _ page: Keyset, limit: Int
   ) throws(Refusal) -> [(activity: Int, id: Int)] {

@@ -5,13 +5,15 @@ public import ParleyModel
 
 extension Request where Response == Page<Resource<ForumView>> {
   /// `GET /forums`
-  public static func listForums(query: String? = nil, limit: Int? = nil, next: String? = nil, previous: String? = nil)
-    -> Request
-  {
+  public static func listForums(
+    query: String? = nil, sharedWith user: UserReference? = nil, limit: Int? = nil, next: String? = nil,
+    previous: String? = nil
+  ) -> Request {
     Request(
       .get, "/forums",
       query: [
-        QueryItem("query", query), QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous),
+        QueryItem("query", query), QueryItem("shared_with", user), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("previous", previous),
       ])
   }
 }
