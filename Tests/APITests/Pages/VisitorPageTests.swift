@@ -207,6 +207,26 @@ import Testing
       let page = try await village.page("/u/grace")
       #expect(page.posts == [id] && page.text.contains("My first post") && page.text.contains("feed.atom"))
       #expect(try await village.page("/m/\(id)").fields["location"] == "/u/grace#m\(id)")
+      // A repost is its post, once, and only if visitors may read it.
+      let open = try #require(
+        try await village.request(
+          .post, "/conversations", as: "ada", ["kind": "feed", "readers": ["open_to": "anyone"]])["id"])
+      let closed = try #require(
+        try await village.request(.post, "/conversations", as: "linus", ["kind": "feed"])["id"])
+      let (seen, hidden) = (
+        try await village.post("Socks, at last", in: open, by: "ada"),
+        try await village.post("For members", in: closed, by: "linus")
+      )
+      for post in [seen, hidden, id] {
+        try await village.expect(200, .put, "/messages/\(post)/actions/repost", as: "grace")
+      }
+      let reposts = try await village.page("/u/grace")
+      #expect(reposts.posts == [id, seen] && reposts.text.contains("Socks, at last"))
+      #expect(reposts.text.contains("Grace &lt;b&gt; reposted") && !reposts.text.contains("For members"))
+      let feeds = try await village.page("/u/grace/feed.json")
+      #expect(feeds.count("items") == 1)
+      try await village.expect(200, .delete, "/messages/\(seen)", as: "ada")
+      #expect(try await village.page("/u/grace").posts == [id])
       // Visitors see only members of public forums.
       for name in ["linus", "nobody", "%20", "a%2Fb"] {
         #expect(try await village.page("/u/\(name)").status == 404)

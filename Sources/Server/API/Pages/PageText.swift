@@ -118,6 +118,7 @@ struct PageText: Sendable {
   func joined(_ time: Int64) -> String { say(.joined, ["at": day(time)]) }
   func replyTo(_ name: String) -> String { say(.replyTo, ["name": isolated(name)]) }
   func postsBy(_ name: String) -> String { say(.postsBy, ["name": isolated(name)]) }
+  func reposted(by name: String) -> String { say(.reposted, ["name": isolated(name)]) }
   func reacted(_ emoji: String, _ count: Int) -> String { "\(emoji) \(grouped(count))" }
 
   func name(of author: Author?) -> String {
@@ -354,6 +355,7 @@ extension PageText {
     case reportTitle = "page.reportTitle"
     case reported = "page.reported"
     case reportedTitle = "page.reportedTitle"
+    case reposted = "feed.reposted"
     case room = "forum.room"
     case rules = "signIn.rules"
     case signIn = "act.signIn"

@@ -133,6 +133,9 @@ struct PostWriter {
   /// The message marked as the solution.
   var solution: ID<Message>?
   var canReply = true
+  /// Posts of others that the owner of the page has reposted, and the name of the owner.
+  var reposted: Set<ID<Message>> = []
+  var reposter = ""
   private var drawn: Set<ID<User>> = []
 
   init(_ list: PostList, solution: ID<Message>? = nil, canReply: Bool = true) {
@@ -152,6 +155,9 @@ struct PostWriter {
     html.tag("article", ["class": "post", "id": id ?? "m\(message.id)"]) { html in
       writeAvatar(of: message.author, size: 36, to: &html)
       html.tag("div", ["class": "post-body"]) { html in
+        if reposted.contains(message.id) {
+          html.tag("p", ["class": "second"]) { html in html.tag("bdi", [:], html.words.reposted(by: reposter)) }
+        }
         html.tag("header", ["class": "post-head"]) { html in
           html.tag("a", ["class": "author", "href": author?.page]) { $0.tag("bdi", [:], list.name(of: message.author)) }
           html.tag("a", ["class": "second", "href": PageAddress.message(message.id), "rel": "nofollow"]) { html in
