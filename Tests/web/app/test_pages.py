@@ -357,6 +357,20 @@ class Start(Visits):
             .filter((it) => it.initiatorType === "fetch" && it.startTime < window.rowAt).map((it) => it.name)""")
         self.assertEqual(sorted(path(it) for it in sent if data.search(it)), wanted)
 
+    def test_a_page_that_comes_late_asks_for_nothing_twice(self):
+        """The answer that came before the script of the inbox is shown."""
+        self.say("@ada, the gate is open")
+        page, *_ = self.visit()
+        answers, held = [], []
+        page.on("response", lambda it: answers.append(it.url) if "/api/v1/unread?" in it.url else None)
+        page.route(re.compile(r"/app/inbox\.\w+\.js"), lambda route: held.append(route))
+        page.goto(self.origin, wait_until="commit")
+        self.eventually(page, (1, 1), lambda: (len(answers), len(held)))
+        held[0].continue_()
+        expect(page.locator(".inbox-item").filter(has_text="the gate is open")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        self.assertEqual(len(answers), 1)
+
     def test_a_later_start_draws_held_rows_without_an_answer(self):
         self.say("@ada, the well is dry again")
         page, *_ = self.visit()

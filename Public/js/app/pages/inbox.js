@@ -44,7 +44,7 @@ export async function open(shell, { query }) {
     follow?.then((look) => look(), () => (follow = null));
   };
   // Kept rows are drawn at once. The first answer is waited for where there is nothing else to show.
-  const loading = site.overview.load();
+  const loading = site.overview.show();
   loading.catch(() => {});
   await site.overview.restore().catch(() => {});
   if (!site.overview.isKnown) await loading;

@@ -35,17 +35,20 @@ export class Overview {
   #end = null;
   #topics = new Map();
   #asked = 0;
-  #askedAt = 0;
+  /** The position in the log at the last request; null before there is content. */
+  #cursor;
   /** The first request, sent before there is content. */
   #early = null;
+  /** The first answer of this start, until a page has shown it. */
+  #first = null;
   #keeping = null;
 
   constructor(site) {
     this.#site = site;
     this.clear();
     site.addEventListener('event', ({ detail }) => CHANGING.has(detail.event) && this.soon());
-    // A request that was sent just before is not repeated: later changes arrive as events.
-    site.addEventListener('state', () => site.state === 'online' && Date.now() - this.#askedAt > GATHERS && this.soon());
+    // A request since which nothing has happened is not repeated: later changes arrive as events.
+    site.addEventListener('state', () => site.state === 'online' && this.#cursor !== site.parley?.mirror.cursor && this.soon());
     site.addEventListener('forums', () => this.attend());
     document.addEventListener('visibilitychange', () => !document.hidden && site.me && this.soon());
   }
@@ -53,7 +56,8 @@ export class Overview {
   clear() {
     clearTimeout(this.#timer);
     clearTimeout(this.#end);
-    this.#early = null;
+    this.#early = this.#first = null;
+    this.#cursor = undefined;
     for (const end of this.#topics.values()) end();
     this.#topics.clear();
     [this.items, this.further, this.next, this.notices, this.unread, this.upTo, this.isKnown] = [[], [], null, [], {}, null, false];
@@ -80,8 +84,20 @@ export class Overview {
     (this.#early = this.#ask()).catch(() => {});
   }
 
+  /** Takes the answer of the first request, or sends it. */
+  start() {
+    (this.#first = this.load()).catch(() => {});
+  }
+
+  /** Fetches it for a page. The first one shows what has come since the start. */
+  show() {
+    const first = this.#first;
+    this.#first = null;
+    return first ?? this.load();
+  }
+
   #ask() {
-    this.#askedAt = Date.now();
+    this.#cursor = this.#site.parley.mirror.cursor;
     return this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
   }
 
@@ -107,7 +123,7 @@ export class Overview {
       clearTimeout(this.#keeping);
       this.#keeping = setTimeout(() => this.#keep(parley, found).catch(() => {}), KEEPS_AFTER);
     } catch (error) {
-      this.#askedAt = 0;
+      this.#cursor = undefined;
       if (!error.isTemporary) throw error;
       if (!isCurrent()) return;
       if (this.#site.state === 'online') this.#loadIn(error.retryAfter ?? backOff(++this.#failures));
@@ -212,6 +228,8 @@ export class Overview {
   attend() {
     const { parley, forums } = this.#site;
     if (!parley) return;
+    // The position of the snapshot, which was asked for beside the first request.
+    if (this.#cursor === null) this.#cursor = parley.mirror.cursor;
     const joined = [...forums.values()].filter((it) => it.role && it.level !== 'nothing').slice(0, MAX_FORUMS);
     const wanted = new Set(joined.map(({ id }) => id));
     for (const [id, end] of this.#topics) {

@@ -130,7 +130,7 @@ export class SiteState extends SiteEvents {
     this.users = this.parley.mirror.users;
     this.#take();
     this.overview.attend();
-    this.overview.soon();
+    this.overview.start();
     this.server = this.parley.mirror.value('server')?.server ?? this.server ?? (await server);
     this.#take();
     return true;
