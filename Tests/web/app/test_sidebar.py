@@ -54,6 +54,8 @@ class Sidebar(Village):
         for it in (page, other):
             self.eventually(it, wanted, lambda it=it: self.seen(it))
         self.arrange(page, "Bonfire", "Pin")
+        # The row moves with the next frame; its button is where the pointer is.
+        self.eventually(page, ["Books", "Bonfire"], lambda: self.seen(page).get("Pinned"))
         self.arrange(page, "Bonfire", "Move up")
         self.eventually(other, ["Bonfire", "Books"], lambda: self.seen(other).get("Pinned"))
         page.reload()

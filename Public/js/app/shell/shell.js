@@ -1,6 +1,6 @@
 // The frame around every page: sidebar, bottom bar, the page and the panel beside it.
 
-import { closeOverlays, el, focusAgain, isTyping } from '../core/dom.js';
+import { closeOverlays, el, isTyping, redraw } from '../core/dom.js';
 import { excerpt } from '../core/text/plain.js';
 import { Press } from '../core/press.js';
 import { match, Router } from '../core/router.js';
@@ -203,21 +203,15 @@ export class Shell {
     }
     const view = navigation(site, this.page?.here ?? location.pathname, sidebarActions(this));
     const [side, bar] = [sidebar(view), bottomBar(view)];
-    const held = document.activeElement;
-    const isAtSide = this.side?.contains(held);
-    const isBelow = this.bar?.contains(held);
-    const scroll = this.side?.querySelector('.sidebar-list')?.scrollTop ?? 0;
-    if (!this.main.isConnected || this.node.children.length === 1)
+    if (!this.main.isConnected || this.node.children.length === 1) {
       this.node.replaceChildren(side, this.main, bar, (this.edge ??= sidebarEdge()));
-    else {
-      // Unchanged nodes stay, or a press in progress would be lost.
-      if (side.isEqualNode(this.side) && bar.isEqualNode(this.bar)) return;
-      this.side.replaceWith(side);
-      this.bar.replaceWith(bar);
+      [this.side, this.bar] = [side, bar];
+      return;
     }
-    [this.side, this.bar] = [side, bar];
-    side.querySelector('.sidebar-list').scrollTop = scroll;
-    if (isAtSide || isBelow) focusAgain(isAtSide ? side : bar, held, this.main);
+    // Unchanged rows stay, or a press in progress and the row under the pointer would be lost.
+    const [head, search, list, foot] = side.children;
+    redraw(this.side, head, search, () => redraw(this.side.children[2], ...list.childNodes), foot);
+    redraw(this.bar, ...bar.childNodes);
   }
 
   /** The number in the title and on the icon. */
