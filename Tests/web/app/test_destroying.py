@@ -8,7 +8,7 @@ class Destroying(Village):
     def confirm(self, page, title):
         sheet = page.get_by_role("dialog", name=title)
         sheet.get_by_label("Reason").fill("A letter.")
-        sheet.get_by_role("button", name="Destroy").click()
+        sheet.get_by_role("button", name="Delete permanently").click()
 
     def test_an_owner_destroys_a_message_and_reads_which_copies_have_it(self):
         gone = self.say("chrysanthemum")["id"]
@@ -23,10 +23,10 @@ class Destroying(Village):
         expect(other.locator(f".message[data-id='{gone}']")).to_be_visible()
         message.hover()
         message.get_by_role("button", name="More").click()
-        page.get_by_role("menuitem", name="Destroy").click()
+        page.get_by_role("menuitem", name="Delete permanently").click()
         self.assert_accessible(page, "destroying")
-        self.confirm(page, "Destroy this message?")
-        copies = page.get_by_role("dialog", name="The content is destroyed.")
+        self.confirm(page, "Permanently delete this message?")
+        copies = page.get_by_role("dialog", name="Permanently deleted.")
         expect(copies.get_by_text(f"backups/{backup['name']}")).to_be_visible()
         for shown in (page, other):
             expect(shown.get_by_text("chrysanthemum")).to_have_count(0)
@@ -40,17 +40,17 @@ class Destroying(Village):
         expect(page.get_by_text("chrysanthemum").first).to_be_visible()
         refusal = {"code": "conflict", "title": "", "status": 409}
         page.route("**/api/v1/reports/*", lambda route: route.fulfill(status=409, json=refusal))
-        page.get_by_role("button", name="Destroy").first.click()
-        self.confirm(page, "Destroy this message?")
+        page.get_by_role("button", name="Delete permanently").first.click()
+        self.confirm(page, "Permanently delete this message?")
         expect(page.get_by_text("chrysanthemum")).to_have_count(0)
 
     def test_the_account_of_a_user_is_destroyed(self):
         page = self.signed_in("ada")
         self.go(page, "/u/grace")
         page.get_by_role("main").get_by_role("button", name="More").click()
-        page.get_by_role("menuitem", name="Destroy").click()
-        self.confirm(page, "Destroy this account with all messages and files?")
-        expect(page.get_by_text("The content is destroyed.").first).to_be_visible()
+        page.get_by_role("menuitem", name="Delete permanently").click()
+        self.confirm(page, "Permanently delete this account with all messages and files?")
+        expect(page.get_by_text("Permanently deleted.").first).to_be_visible()
         audit = self.call("GET", "/audit?kind=user.destroyed", token=self.tokens["ada"])["data"]
         self.assertEqual([it["reason"] for it in audit], ["A letter."])
 
@@ -63,4 +63,4 @@ class Destroying(Village):
         message.hover()
         message.get_by_role("button", name="More").click()
         expect(page.get_by_role("menuitem", name="Copy").first).to_be_visible()
-        expect(page.get_by_role("menuitem", name="Destroy")).to_have_count(0)
+        expect(page.get_by_role("menuitem", name="Delete permanently")).to_have_count(0)

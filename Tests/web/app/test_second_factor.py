@@ -145,10 +145,10 @@ class SecondFactor(Village):
 
         def destroy(opened):
             opened.get_by_role("button", name="More").click()
-            page.get_by_role("menuitem", name="Destroy").click()
-            sheet = page.get_by_role("dialog", name="Destroy")
+            page.get_by_role("menuitem", name="Delete permanently").click()
+            sheet = page.get_by_role("dialog", name="Permanently delete")
             sheet.get_by_label("Reason").fill("A letter.")
-            sheet.get_by_role("button", name="Destroy").click()
+            sheet.get_by_role("button", name="Delete permanently").click()
             cancel()
 
         self.go(page, "/u/lin")
@@ -159,10 +159,10 @@ class SecondFactor(Village):
         destroy(message)
         self.call("POST", "/reports", {"message_id": said, "reason": "Illegal."}, self.tokens["lin"])
         self.go(page, "/admin/reports")
-        page.get_by_role("button", name="Destroy").first.click()
-        sheet = page.get_by_role("dialog", name="Destroy this message?")
+        page.get_by_role("button", name="Delete permanently").first.click()
+        sheet = page.get_by_role("dialog", name="Permanently delete this message?")
         sheet.get_by_label("Reason").fill("A letter.")
-        sheet.get_by_role("button", name="Destroy").click()
+        sheet.get_by_role("button", name="Delete permanently").click()
         cancel()
         self.go(page, "/admin/webhooks")
         page.get_by_role("button", name="New webhook").click()
