@@ -39,6 +39,7 @@ import { menuElement } from '/js/app/parts/overlays/menu.js';
 import { messageElement } from '/js/app/parts/message/message.js';
 import { buttonsElement } from '/js/app/parts/message/buttons.js';
 import { partsElement } from '/js/app/parts/message/parts.js';
+import { besideSettings } from '/js/app/parts/lists/settingnav.js';
 import { userCard, userRow } from '/js/app/parts/user/user.js';
 import { inboxHeading, inboxRow } from '/js/app/parts/lists/inboxrow.js';
 import { pictureField } from '/js/app/parts/forms/picture.js';
@@ -76,7 +77,7 @@ await loadText(query.get('lang') ?? 'en');
 if (query.get('dir')) root.dir = query.get('dir');
 await loadMailSheet();
 await loadPolls();
-await Promise.all(['lists/report', 'lists/lively', 'lists/rows', 'message/feed'].map((name) => loadSheet(`/css/parts/${name}.css`)));
+await Promise.all(['lists/report', 'lists/lively', 'lists/rows', 'message/feed', 'pages/settings'].map((name) => loadSheet(`/css/parts/${name}.css`)));
 
 const picture = (hue, letter, ratio = 1) =>
   `data:image/svg+xml,${encodeURIComponent(
@@ -262,6 +263,9 @@ const parts = {
     avatar(null),
   ],
   'Group badge': [groupBadge({ name: 'gardeners', hue: 140 }), groupBadge({ name: 'عمال', hue: 20 })],
+  'Settings beside': [
+    wide(besideSettings('Your settings', [['/you/profile', 'user', 'Profile'], ['/you/privacy', 'eye', 'Privacy']], '/you/privacy', el('div.page-column', null, 'Privacy'))),
+  ],
   Badge: [badge(3), badge(12, { loud: true }), badge(4812), badge(1, { loud: true })],
   'Connection sign': [
     sign('online', { withWord: true }),

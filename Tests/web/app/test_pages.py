@@ -117,7 +117,7 @@ class Pages(Site):
             const inset = parseFloat(getComputedStyle(column).paddingInlineStart) || 16;
             return Math.abs(start(first) - (start(column) + (isLeft ? -inset : inset)));
         }"""
-        for name in ("inbox", "profile", "search", "reports", "forums", "topics", "room", "direct", "new-topic"):
+        for name in ("inbox", "profile", "settings", "search", "reports", "forums", "topics", "room", "direct", "new-topic"):
             self.go(page, self.addresses()[name])
             for width in (390, 1100, 1440, 1920):
                 for direction in ("ltr", "rtl"):
@@ -132,6 +132,26 @@ class Pages(Site):
         tabs, filters = page.locator(".tab").first, page.locator(".filters .chip").first
         page.evaluate("document.documentElement.dir = 'ltr'")
         self.assertAlmostEqual(self.box(tabs)["x"], self.box(filters)["x"], delta=1)
+
+    def test_settings_have_their_list_beside_them(self):
+        page = self.signed_in("ada")
+        for address, label, here, other in (("/you/privacy", "Your settings", "Privacy", "Profile"), ("/admin/audit", "Manage", "Audit log", "Invites")):
+            self.go(page, address)
+            beside = page.get_by_role("main").get_by_role("navigation", name=label, exact=True)
+            for width, has_list in ((1440, True), (1100, True), (1099, False), (390, False)):
+                page.set_viewport_size({"width": width, "height": 900})
+                (expect(beside).to_be_visible if has_list else expect(beside).to_be_hidden)()
+                self.assert_fits(page, f"{address} {width}")
+            page.set_viewport_size({"width": 1440, "height": 900})
+            expect(beside.locator("[aria-current=page]")).to_have_text(here)
+            beside.get_by_role("link", name=other).click()
+            expect(page.get_by_role("heading", name=other, level=1)).to_be_visible()
+            expect(beside.locator("[aria-current=page]")).to_have_text(other)
+        # A member who may invite has no other page of the administration.
+        page = self.signed_in("grace")
+        self.go(page, "/admin/invites")
+        expect(page.locator(".setting-nav")).to_have_count(0)
+        expect(page.get_by_role("button", name="New invite")).to_be_visible()
 
     def test_touch_targets_are_large_enough(self):
         page = self.signed_in("ada", "phone")

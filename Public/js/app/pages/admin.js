@@ -6,6 +6,7 @@ import { everyPage } from '../core/everypage.js';
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { field } from '../parts/forms/field.js';
+import { besideSettings, loadSettingsSheet } from '../parts/lists/settingnav.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
@@ -31,7 +32,9 @@ export async function open(shell, { part }) {
   if (!mayLook) throw notFound();
   const overviewAddress = site.isModerator ? '/admin' : '/you';
   const column = el('div.page-column');
-  const close = await (parts[part] ?? overview)(shell, column);
+  const [close] = await Promise.all([(parts[part] ?? overview)(shell, column), loadSettingsSheet()]);
+  const content = part ? besideSettings(say('admin.manage'), links(site), `/admin/${part}`, column) : column;
+  if (part === 'settings') content.classList.add('is-narrow');
   return {
     close,
     title: say(part ? `admin.${part}` : 'admin.title'),
@@ -42,10 +45,16 @@ export async function open(shell, { part }) {
         back: () => shell.router.back(part ? overviewAddress : '/you'),
         state: site.state,
       }),
-      el('div.page-body', null, column),
+      el('div.page-body', null, content),
     ],
   };
 }
+
+/** The pages that the user may open. */
+const links = (site) =>
+  Object.keys(parts)
+    .filter((it) => mayOpen(site)[it] ?? site.isModerator)
+    .map((it) => [`/admin/${it}`, pictures[it], say(`admin.${it}`)]);
 
 /** The parts that not all moderators may open, or others, too. */
 const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, commands: site.isStaff, apps: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
@@ -106,9 +115,7 @@ async function overview(shell, column) {
     el(
       'nav.setting-list',
       { aria: { label: say('admin.manage') } },
-      Object.keys(parts)
-        .filter((it) => mayOpen(site)[it] ?? true)
-        .map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`))),
+      links(site).map((it) => settingLink(...it)),
     ),
   );
 }

@@ -10,6 +10,7 @@ import { sessions, tokens } from '../account/security/sessions.js';
 import { stars } from '../account/settings/stars.js';
 import { button } from '../parts/forms/button.js';
 import { confirm } from '../parts/overlays/dialog.js';
+import { besideSettings, loadSettingsSheet } from '../parts/lists/settingnav.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
@@ -58,13 +59,15 @@ export async function open(shell, { part }) {
   const offered = Object.keys(parts).filter((it) => (it !== 'email' || site.server.mail) && (it !== 'accounts' || site.server.issuers.length));
   if (offered.includes(part)) {
     const content = el('div.page-column');
-    const close = await parts[part](shell, content);
+    const [close] = await Promise.all([parts[part](shell, content), loadSettingsSheet()]);
+    const split = besideSettings(say('settings.title'), offered.map((it) => [`/you/${it}`, pictures[it], say(`settings.${it}`)]), `/you/${part}`, content);
+    split.classList.add('is-narrow');
     return {
       title: say(`settings.${part}`),
       here: '/you',
       node: [
         pageBar(say(`settings.${part}`), { back: () => shell.router.back('/you'), state: site.state }),
-        el('div.page-body', null, content),
+        el('div.page-body', null, split),
       ],
       close,
     };

@@ -7,6 +7,7 @@ import { say, sayProblem } from '../../core/text/text.js';
 import { applyLook } from '../../core/theme.js';
 import { copyLine } from '../../parts/forms/copyline.js';
 import { field } from '../../parts/forms/field.js';
+import { loadSettingsSheet } from '../../parts/lists/settingnav.js';
 import { pictureField } from '../../parts/forms/picture.js';
 import { toast } from '../../parts/overlays/toast.js';
 import { inviteAddress } from '../../admin/createinvite.js';
@@ -23,6 +24,7 @@ export async function setUp(shell, { code }) {
   const isOwner = site.me?.role === 'owner';
   if (isOwner) await loadForums(site);
   else await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  await loadSettingsSheet();
   if (isOwner && site.forums.size) return void shell.go('/', { replace: true });
   const page = { title: say('setUp.title'), isOutside: true, keepsFocus: true, node: el('div') };
   const chosen = { hue: site.server.hue };
