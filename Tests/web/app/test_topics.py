@@ -247,14 +247,22 @@ class Lists(Village):
                 self.eventually(page, ["Alpha bed", "Beta bed", "Gamma bed"], seen)
                 page.context.close()
 
-    def test_the_button_for_a_new_topic_has_its_words_where_there_is_room(self):
+    def test_the_button_for_a_new_topic_has_its_words_and_leaves_the_name_of_the_forum(self):
         page = self.signed_in("lin")
         self.go(page, f"/f/{self.garden['id']}/topics")
         start = page.locator(".page-bar").get_by_role("button", name="New topic")
-        for width, has_words in ((1440, True), (700, True), (699, False), (390, False)):
+        title = page.get_by_role("heading", name="Garden", level=1)
+        for width in (1440, 700, 699, 390, 320):
             with self.subTest(width=width):
                 page.set_viewport_size({"width": width, "height": 844})
-                (expect(start.locator("span")).to_be_visible if has_words else expect(start.locator("span")).to_be_hidden)()
+                expect(start.locator("span")).to_be_visible()
+                self.assertEqual(title.evaluate("it => it.scrollWidth - it.clientWidth"), 0)
+                # On a phone it is at the thumb, above the bar.
+                below = self.box(start)["y"] > 700
+                self.assertEqual(below, width < 700)
+                if below:
+                    bar = self.box(page.locator(".bottom-bar"))
+                    self.assertLess(self.box(start)["y"] + self.box(start)["height"], bar["y"])
                 self.assert_fits(page, f"forum head {width}")
 
     def test_a_user_with_large_letters_sees_a_topic_without_its_list(self):

@@ -28,7 +28,6 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
   const start = button(say('act.newTopic'), {
     kind: join ? 'plain' : 'primary',
     picture: 'plus',
-    folds: true,
     on: () => shell.go(forumAddress(forum, 'new')),
     data: { act: 'newTopic' },
   });
