@@ -115,7 +115,7 @@ class Reactions(Village):
         page.keyboard.press("Escape")
         expect(card).to_have_count(0)
         page.locator(".message-name").filter(has_text="Grace").last.click()
-        card.get_by_role("link", name="View profile").click()
+        card.get_by_role("link", name="Grace").click()
         expect(page).to_have_url(re.compile("/u/grace$"))
 
     def test_the_card_of_a_user_has_the_menu_of_the_profile(self):

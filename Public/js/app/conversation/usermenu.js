@@ -15,7 +15,8 @@ import { loadMoreText, say } from '../core/text/text.js';
 /** Opens the menu beside a name or avatar. */
 export async function showUserMenu(shell, user, anchor) {
   await loadMoreText();
-  menu(anchor, userItems(shell, user), say('act.more'));
+  const profile = { words: say('user.profile'), picture: 'user', on: () => shell.go(`/u/${encodeURIComponent(user.name ?? user.id)}`) };
+  menu(anchor, [profile, ...userItems(shell, user)], say('act.more'));
 }
 
 export function userItems(shell, user, changed = () => {}) {

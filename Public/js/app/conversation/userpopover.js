@@ -1,6 +1,5 @@
-// The card of a user, beside the pressed name.
+// The card of a user, beside the pressed name. The name leads to the page of the user.
 
-import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { loadMoreText, say } from '../core/text/text.js';
 import { button, iconButton } from '../parts/forms/button.js';
@@ -20,13 +19,26 @@ export function showUserCard(shell, author, anchor) {
     (await import('./usermenu.js')).showUserMenu(shell, user, anchor);
   };
   const actions = [
-    !isMe && site.me && button(say('act.write'), { kind: 'primary', picture: 'messages', on: write }),
-    el('a.button.button-plain', { href: `/u/${encodeURIComponent(user.name)}`, on: { click: () => node.close() } }, say('user.profile')),
+    !isMe && site.me && button(say('act.write'), { kind: 'primary', on: write }),
     !isMe && site.me && iconButton('more', say('act.more'), { on: more }),
   ].filter(Boolean);
-  const card = userCard(user, { actions, presence: site.presenceOf(user.id) });
+  const card = userCard(user, { actions, presence: site.presenceOf(user.id), href: `/u/${encodeURIComponent(user.name)}` });
+  card.classList.add('user-in-place');
   const node = popover(anchor, displayName(user), card);
-  if (!isMe && site.me) addFollowButton(site, user, card.querySelector('.user-actions')).then(() => node.place?.());
+  card.addEventListener('click', ({ target }) => target.closest('a') && node.close());
+  if (isMe || !site.me) return;
+  addFollowButton(site, user, card.querySelector('.user-actions')).then(() => node.place?.());
+  addSharedForums(site, user, card).then(() => node.place?.());
+}
+
+async function addSharedForums(site, user, card) {
+  try {
+    const { sharedForums } = await import('./userfacts.js');
+    const forums = await sharedForums(site, user);
+    if (forums) card.append(forums);
+  } catch {
+    // The card does without.
+  }
 }
 
 /** The button comes after the others, so that none moves. Without a network there is none. */

@@ -11,6 +11,7 @@ import { pageBar } from '../parts/navigation/sidebar.js';
 import { say } from '../core/text/text.js';
 import { writeTo } from './newconversation.js';
 import { userItems } from '../conversation/usermenu.js';
+import { latestTopics, sharedForums } from '../conversation/userfacts.js';
 
 /** @param {string} name a name without `@`, or an id */
 async function userNamed(site, name) {
@@ -26,20 +27,17 @@ export async function open(shell, { name }) {
   const isMe = user.id === site.me?.id;
   const decided = site.isModerator && !isMe ? decisions(site, user) : null;
   const written =
+    site.me &&
     user.name &&
-    button(say('user.written', { name: displayName(user) }), {
-      picture: 'search',
-      on: () => shell.go(`/search?q=${encodeURIComponent(`from:@${user.name}`)}`),
-    });
+    el('a.button.button-plain', { href: `/search?q=${encodeURIComponent(`from:@${user.name}`)}` }, say('user.written', { name: displayName(user) }));
   const follow = site.me && !isMe ? followButton(site, user) : null;
   const actions = !site.me
     ? []
     : isMe
-      ? [button(say('settings.profile'), { kind: 'primary', on: () => shell.go('/you/profile') }), written]
+      ? [button(say('settings.profile'), { kind: 'primary', on: () => shell.go('/you/profile') })]
       : [
           button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, user) }),
           follow,
-          written,
           button(say('act.more'), {
             picture: 'more',
             on: (event) => menu(event.currentTarget, userItems(shell, user, () => decided?.again()), say('act.more')),
@@ -55,6 +53,9 @@ export async function open(shell, { name }) {
     redraw(card, ...drawn([]).children, verbs);
   };
   const section = el('div');
+  const [forums, topics] = [el('div'), el('div')];
+  if (site.me && !isMe) sharedForums(site, user).then((it) => it && forums.append(it), () => {});
+  if (site.me) latestTopics(site, user).then((it) => it && topics.append(it), () => {});
   let posts = null;
   let isClosed = false;
   const filled = site.me && import('./feed.js').then((it) => it.fillWithPosts(shell, user, section));
@@ -71,7 +72,7 @@ export async function open(shell, { name }) {
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, el('div.user-page', null, card), decided, section),
+        el('div.page-column', null, el('div.user-page', null, card, forums), decided, topics, written && el('p.panel-block', null, written), section),
       ),
     ],
     pressed: (event) => posts?.pressed(event),

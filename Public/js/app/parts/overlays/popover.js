@@ -36,5 +36,6 @@ export function popover(anchor, title, content) {
   placeBeside(node, anchor);
   document.addEventListener('pointerdown', outside, true);
   node.focus({ preventScroll: true });
-  return { close, place: () => placeBeside(node, anchor) };
+  // The anchor may have been redrawn.
+  return { close, place: () => anchor.isConnected && placeBeside(node, anchor) };
 }

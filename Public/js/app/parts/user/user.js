@@ -17,8 +17,9 @@ function statusOf(user) {
   return el('p.user-status', null, isolate(line), end && ` · ${say('status.until', { at: moment(new Date(end)) })}`);
 }
 
-/** A user's card: picture, names, status, bio and actions. */
-export function userCard(user, { actions = [], presence } = {}) {
+/** A user's card: picture, names, status, bio and actions. `href`: the page that the name leads to */
+export function userCard(user, { actions = [], presence, href } = {}) {
+  const name = el('bdi', null, displayName(user));
   return el(
     'div.user',
     null,
@@ -26,7 +27,7 @@ export function userCard(user, { actions = [], presence } = {}) {
     el(
       'div.user-words',
       null,
-      el('h2.user-name', null, el('bdi', null, displayName(user))),
+      el('h2.user-name', null, href ? el('a', { href }, name) : name),
       el(
         'p.second',
         null,
