@@ -258,10 +258,83 @@ class Finding(Village):
         page = self.signed_in("ada")
         self.go(page, "/u/lin")
         expect(page.locator(".user")).to_contain_text(re.compile("Joined (?!now)"))
-        page.get_by_role("button", name="Posts by Lin").click()
+        page.get_by_role("link", name="Messages by Lin").click()
         hits = page.get_by_role("main").locator("a.hit")
         expect(hits.filter(has_text="Hoes are in the hall")).to_have_count(1)
         expect(page.get_by_role("searchbox", name="Search")).to_have_value("from:@lin")
+
+    def test_a_user_has_forums_in_common_and_latest_topics(self):
+        ada, lin = self.tokens["ada"], self.tokens["lin"]
+        hidden = self.call("POST", "/forums", {"title": "Council", "visibility": "private"}, lin)
+        for title in ("Trellises", "Hoses"):
+            self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": title, "text": "Any left?"}, lin)
+        self.call("POST", f"/forums/{hidden['id']}/conversations", {"title": "Budget", "text": "Secret."}, lin)
+        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, lin)
+        for size in ("phone", "desktop"):
+            page = self.signed_in("ada", size)
+            self.go(page, "/u/lin")
+            main = page.get_by_role("main")
+            shared = main.get_by_role("navigation", name="Forums in common")
+            expect(shared.get_by_role("link")).to_have_text(["Garden"])
+            topics = main.locator("a.hit")
+            expect(topics).to_have_text([re.compile("Hoses.*Garden", re.DOTALL), re.compile("Trellises.*Garden", re.DOTALL)])
+            self.photograph(page, f"user-topics-{size}")
+            self.assert_accessible(page, f"user with topics {size}")
+            self.assert_fits(page, f"user with topics {size}")
+            topics.first.click()
+            expect(page.get_by_role("heading", name="Hoses").first).to_be_visible()
+            # The card has the forums, too, and its buttons stand in one row.
+            self.room(page)
+            self.say("Here", "lin")
+            page.locator(".message-name").filter(has_text="Lin").last.click()
+            card = page.get_by_role("dialog", name="Lin")
+            expect(card.get_by_role("navigation", name="Forums in common").get_by_role("link")).to_have_text(["Garden"])
+            write, follow = card.get_by_role("button", name="Message"), card.get_by_role("button", name="Follow")
+            self.assertEqual(self.box(write)["y"], self.box(follow)["y"])
+            self.photograph(page, f"user-card-{size}")
+            self.assert_accessible(page, f"card of a user {size}")
+            card.get_by_role("link", name="Garden").click()
+            expect(card).to_have_count(0)
+            page.context.close()
+        self.call("DELETE", f"/forums/{hidden['id']}", token=lin)
+
+    def test_hits_are_counted_by_kind(self):
+        for number in range(2):
+            self.say(f"Gooseberries, bush {number}")
+        self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Gooseberries for all", "text": "Come."}, self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=gooseberries")
+        hits = page.get_by_role("main").locator("a.hit")
+        kinds = page.get_by_role("group", name="Kind of result").get_by_role("button")
+        expect(hits).to_have_count(3)
+        expect(kinds).to_have_text(["Topics 1", "Messages 2"])
+        self.photograph(page, "search-kinds")
+        self.assert_accessible(page, "search by kind")
+        kinds.first.click()
+        expect(hits).to_have_count(1)
+        expect(hits).to_contain_text("Gooseberries for all")
+        # The numbers stay, and the other kind is a press away.
+        expect(kinds).to_have_text(["Topics 1", "Messages 2"])
+        kinds.last.click()
+        expect(hits).to_have_count(2)
+        # Other words have other numbers.
+        page.get_by_role("searchbox", name="Search").fill("gooseberries bush")
+        expect(kinds).to_have_count(0)
+        expect(hits).to_have_count(2)
+
+    def test_a_message_is_found_by_the_name_of_its_file(self):
+        context = self.context()
+        self.sign_in(context, "grace")
+        file = context.request.post(f"{self.origin}/api/v1/files?name=harvest-plan.txt", data=b"beans", headers={
+            "Origin": self.origin, "Content-Type": "text/plain"}).json()
+        said = self.say("For the meeting", attachments=[file["id"]])
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=harvest")
+        hit = page.get_by_role("main").locator("a.hit")
+        expect(hit).to_have_count(1)
+        expect(hit).to_contain_text("For the meeting · harvest-plan.txt")
+        expect(hit.locator("mark")).to_have_text("harvest")
+        expect(hit).to_have_attribute("href", f"/m/{said['id']}")
 
     def test_search_within_a_conversation(self):
         self.say("A wheelbarrow in the room")

@@ -4,14 +4,14 @@ import { el, icon, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { fits } from '../core/text/fold.js';
 import { conversationTitle } from '../core/titles.js';
-import { language, say, sayProblem } from '../core/text/text.js';
+import { number, say, sayProblem } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { button } from '../parts/forms/button.js';
+import { PAGE, queryOf, search, textOf } from '../search/searchquery.js';
 import { groups, named } from '../search/searchresults.js';
 import { findUsers } from '../state/users.js';
-import { searchMessages } from '../state/messagesearch.js';
 
 const filters = [
   ['has', 'link'],
@@ -25,15 +25,15 @@ const filters = [
 const ORDERS = ['best', 'newest'];
 /** Hits of a conversation among the best ones, until a button shows all of it. */
 const MAX_OF_CONVERSATION = 3;
-/** Hits per request, and the most people and forums above them. */
-const PAGE = 50;
+/** The kinds of hits, with the names of their counts, and the number from which they are counted no further. */
+const KINDS = [['topic', 'topics'], ['message', 'messages']];
+const MAX_COUNTED = 1_000;
+/** The most people and forums above the hits. */
 const MAX_NAMES = 5;
 /** After the last key, in milliseconds. */
 const TYPING_PAUSE = 200;
 /** Filters that need no search word. */
 const TELLING = /^(has|author|mention):/;
-/** `from:@grace` among the words. */
-const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 
 /** The search that the user has left, for Back: without a request, so that the scroll is where it was. */
 let left = null;
@@ -83,6 +83,7 @@ class SearchPage {
     this.chips = el('div.search-filters');
     this.order = ORDERS[0];
     this.orders = el('div.search-filters', { role: 'group', hidden: true, aria: { label: say('search.order') } });
+    this.kinds = el('div.search-filters', { role: 'group', hidden: true, aria: { label: say('search.kind') } });
     this.results = el('div', { aria: { live: 'polite' } });
     const submit = (event) => {
       event.preventDefault();
@@ -90,14 +91,14 @@ class SearchPage {
     };
     // Names of people and forums may come later.
     this.unlisten = site.listen(['users', 'forums'], () => this.found && this.draw());
-    this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, this.orders, this.results);
+    this.node = el('div.page-column', null, el('form', { role: 'search', on: { submit } }, this.input), this.chips, el('div.search-filters', null, this.kinds, this.orders), this.results);
     this.drawChips();
   }
 
   /** The content that Back shows again. */
   get state() {
-    const { within, chosen, order, author, found } = this;
-    return { address: location.search, me: this.site.me?.id, page: { within, chosen, order, author, found } };
+    const { within, chosen, order, author, found, counts } = this;
+    return { address: location.search, me: this.site.me?.id, page: { within, chosen, order, author, found, counts } };
   }
 
   /** Shows the results, those that the user has left after Back. @param {{ scroll?: number } | null} [restore] */
@@ -119,6 +120,7 @@ class SearchPage {
   }
 
   soon() {
+    this.#drop('kind');
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.look(), TYPING_PAUSE);
   }
@@ -128,6 +130,16 @@ class SearchPage {
     const all = [this.within && ['conversation', this.within.id], this.forum && ['forum', this.forum.id], ...filters, author && ['author', `@${author.name}`]];
     redraw(this.chips, all.filter(Boolean).map(([name, value]) => this.chip(name, value)), this.authorChip());
     redraw(this.orders, ORDERS.map((it) => this.orderChip(it)));
+    this.#drawKinds();
+  }
+
+  /** The number of hits of each kind, where there are both; a press shows only these. */
+  #drawKinds() {
+    const { counts = {}, found } = this;
+    const shown = found && KINDS.every(([, name]) => counts[name]) ? KINDS : [];
+    this.kinds.hidden = !shown.length;
+    const words = (kind, n) => say(`search.kind.${kind}`, { n: n < MAX_COUNTED ? n : `${number(MAX_COUNTED)}+` });
+    redraw(this.kinds, shown.map(([kind, name]) => this.chip('kind', kind, words(kind, counts[name]))));
   }
 
   orderChip(order) {
@@ -136,12 +148,12 @@ class SearchPage {
     return el('button.chip', { aria: { pressed }, data: { act: order }, on: { click } }, say(`search.order.${order}`));
   }
 
-  chip(name, value) {
+  chip(name, value, words = this.chipWords(name, value)) {
     const { chosen } = this;
     const key = `${name}:${value}`;
     const click = () => {
       const isOn = chosen.has(key);
-      for (const it of chosen) if (it.startsWith(`${name}:`)) chosen.delete(it);
+      this.#drop(name, 'kind');
       if (!isOn) chosen.add(key);
       this.drawChips();
       this.look();
@@ -149,8 +161,13 @@ class SearchPage {
     return el(
       'button.chip',
       { aria: { pressed: chosen.has(key) ? 'true' : 'false' }, on: { click } },
-      this.chipWords(name, value),
+      words,
     );
+  }
+
+  /** Removes the chosen filters of these names. A kind of hits is chosen by the numbers of one search. */
+  #drop(...names) {
+    for (const it of this.chosen) if (names.includes(it.split(':')[0])) this.chosen.delete(it);
   }
 
   /** Chooses the author among the people of the site. */
@@ -159,7 +176,7 @@ class SearchPage {
       const { chooseAuthor } = await import('../search/searchauthor.js');
       chooseAuthor(this.site, currentTarget, (user) => {
         this.author = user;
-        for (const it of this.chosen) if (it.startsWith('author:')) this.chosen.delete(it);
+        this.#drop('author', 'kind');
         this.chosen.add(`author:@${user.name}`);
         this.drawChips();
         this.look();
@@ -170,6 +187,7 @@ class SearchPage {
 
   /** Shows all hits of a conversation. */
   narrow(conversation) {
+    this.#drop('kind');
     this.within = conversation;
     this.chosen.add(`conversation:${conversation.id}`);
     this.drawChips();
@@ -200,6 +218,7 @@ class SearchPage {
     this.orders.hidden = !order;
     if (!words && ![...chosen].some((it) => TELLING.test(it))) {
       this.found = null;
+      this.#drawKinds();
       return refill(results, el('p.second', null, say('search.hint')));
     }
     try {
@@ -207,10 +226,14 @@ class SearchPage {
       const [page, names] = await Promise.all([search(site, query), this.names(words)]);
       if (this.asked !== asked) return undefined;
       this.found = { ...page, ...names, words, query };
+      // A search for one kind has no number of the other.
+      if (!query.kind) this.counts = page.counts;
+      this.#drawKinds();
       return this.draw();
     } catch (error) {
       if (this.asked !== asked) return undefined;
       this.found = null;
+      this.#drawKinds();
       return refill(results, empty(sayProblem(error), { picture: 'alert' }));
     }
   }
@@ -262,31 +285,5 @@ class SearchPage {
     found.data.push(...data);
     found.next = next;
     this.draw();
-  }
-}
-
-/** The words without the author. */
-const textOf = (words) => words.replace(FROM, ' ').trim();
-
-function queryOf(words, chosen, order) {
-  const [, author] = FROM.exec(words) ?? [];
-  const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
-  const query = { q: textOf(words) || undefined, language: language(), limit: PAGE, order: order === 'best' ? order : undefined, ...asked };
-  if (author) query.author = `@${author}`;
-  if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
-  return query;
-}
-
-/** A page of hits, whose conversations are known. */
-async function search(site, query) {
-  try {
-    const page = await searchMessages(site, query);
-    const ids = new Set(page.data.map((it) => (it.message ?? it).conversation_id));
-    await Promise.all([...ids].map((id) => site.conversation(id).catch(() => {})));
-    return page;
-  } catch (error) {
-    // An unknown author has no messages.
-    if (query.author && error.status === 404) return { data: [] };
-    throw error;
   }
 }

@@ -5,7 +5,7 @@ export async function searchMessages(site, query, signal) {
   try {
     const page = await site.call('GET', '/messages/search', { query: { ...query, include: 'users' }, signal, tries: 1 });
     site.keepUsers(page.included.users);
-    return { data: page.data, next: page.next, isHeld: false };
+    return { data: page.data, next: page.next, counts: page.counts, isHeld: false };
   } catch (error) {
     if (!site.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
     const { has, q, language, limit, conversation, author, mention, after_time } = query;
