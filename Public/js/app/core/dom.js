@@ -75,7 +75,7 @@ export function redraw(node, ...children) {
   after.forEach((child, index) => {
     if (node.childNodes[index] !== child) node.insertBefore(child, node.childNodes[index] ?? null);
   });
-  if (held && document.activeElement !== held) focusAgain(node, held);
+  if (held && !node.contains(document.activeElement)) focusAgain(node, held);
   return node;
 }
 

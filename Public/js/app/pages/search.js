@@ -4,9 +4,10 @@ import { el, icon, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { fits } from '../core/text/fold.js';
 import { conversationTitle } from '../core/titles.js';
-import { number, say, sayProblem } from '../core/text/text.js';
+import { say, sayProblem } from '../core/text/text.js';
 import { empty } from '../parts/lists/empty.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
+import { capped } from '../parts/navigation/badge.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { button } from '../parts/forms/button.js';
 import { PAGE, queryOf, search, textOf } from '../search/searchquery.js';
@@ -25,9 +26,8 @@ const filters = [
 const ORDERS = ['best', 'newest'];
 /** Hits of a conversation among the best ones, until a button shows all of it. */
 const MAX_OF_CONVERSATION = 3;
-/** The kinds of hits, with the names of their counts, and the number from which they are counted no further. */
+/** The kinds of hits, with the names of their counts. */
 const KINDS = [['topic', 'topics'], ['message', 'messages']];
-const MAX_COUNTED = 1_000;
 /** The most people and forums above the hits. */
 const MAX_NAMES = 5;
 /** After the last key, in milliseconds. */
@@ -138,7 +138,7 @@ class SearchPage {
     const { counts = {}, found } = this;
     const shown = found && KINDS.every(([, name]) => counts[name]) ? KINDS : [];
     this.kinds.hidden = !shown.length;
-    const words = (kind, n) => say(`search.kind.${kind}`, { n: n < MAX_COUNTED ? n : `${number(MAX_COUNTED)}+` });
+    const words = (kind, n) => say(`search.kind.${kind}`, { n: capped(n) });
     redraw(this.kinds, shown.map(([kind, name]) => this.chip('kind', kind, words(kind, counts[name]))));
   }
 
@@ -160,7 +160,7 @@ class SearchPage {
     };
     return el(
       'button.chip',
-      { aria: { pressed: chosen.has(key) ? 'true' : 'false' }, on: { click } },
+      { aria: { pressed: chosen.has(key) ? 'true' : 'false' }, data: { act: key }, on: { click } },
       words,
     );
   }

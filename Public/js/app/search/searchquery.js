@@ -11,12 +11,12 @@ const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 /** The words without the author. */
 export const textOf = (words) => words.replace(FROM, ' ').trim();
 
-/** The query of the words and the chosen filters. The first page of all kinds has their counts. */
+/** The query of the words and the chosen filters. The first page has the counts of the kinds, unless titles can't match. */
 export function queryOf(words, chosen, order) {
   const [, author] = FROM.exec(words) ?? [];
   const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
   const query = { q: textOf(words) || undefined, language: language(), limit: PAGE, order: order === 'best' ? order : undefined, ...asked };
-  if (!query.kind) query.counts = true;
+  if (!query.kind && !query.conversation && !query.has && !query.mention) query.counts = true;
   if (author) query.author = `@${author}`;
   if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
   return query;

@@ -7,7 +7,8 @@ export async function searchMessages(site, query, signal) {
     site.keepUsers(page.included.users);
     return { data: page.data, next: page.next, counts: page.counts, isHeld: false };
   } catch (error) {
-    if (!site.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
+    // The cache has no search in titles.
+    if (!site.parley || query.kind === 'topic' || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
     const { has, q, language, limit, conversation, author, mention, after_time } = query;
     const named = (wanted) => (wanted === 'me' ? site.me : [...site.users.values()].find((it) => `@${it.name}` === wanted));
     const held = await site.parley.searchCache(

@@ -15,6 +15,8 @@ const KEPT = 'overview';
 /** The wait for the end of a conversation for later: the clock of the server may be behind, and timers have a maximum. */
 const REST = 1_000;
 const MAX_WAIT = 2 ** 31 - 1;
+/** The time after the opening of the page until which the answer of the start serves, in milliseconds. */
+const MAX_START = 10_000;
 /** The forums whose new topics are announced live. */
 const MAX_FORUMS = 100;
 const CHANGING = new Set(['conversation.created', 'conversation.removed', 'notification.created', 'notification.read', 'level.changed', 'later.changed', 'participant.joined', 'participant.left']);
@@ -89,11 +91,11 @@ export class Overview {
     (this.#first = this.load()).catch(() => {});
   }
 
-  /** Fetches it for a page. The first one shows what has come since the start. */
+  /** Fetches it for a page. In the first seconds, the answer of the start serves. */
   show() {
     const first = this.#first;
     this.#first = null;
-    return first ?? this.load();
+    return first && performance.now() < MAX_START ? first : this.load();
   }
 
   #ask() {

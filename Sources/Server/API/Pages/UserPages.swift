@@ -37,7 +37,8 @@ extension PageContext {
     return try await view.listMessages(in: conversation, request, for: caller).messages
   }
 
-  /// The entries with the posts in place of their reposts, each once, without those that visitors may not read.
+  /// The entries with the posts in place of their reposts, each once, without those that visitors may not read and those beyond
+  /// the limit of HTML.
   private func withPosts(_ entries: [MessageView]) async throws -> (posts: [MessageView], reposted: Set<ID<Message>>) {
     let reposted = entries.compactMap { $0.message.content?.repostOf }
     let found = try await view.getMessages(reposted, Self.html, for: caller)
@@ -45,7 +46,7 @@ extension PageContext {
     var listed: Set<ID<Message>> = []
     let all = entries.compactMap { entry in
       guard let post = entry.message.content?.repostOf else { return entry }
-      return posts[post].flatMap { $0.message.content == nil ? nil : $0 }
+      return posts[post].flatMap { $0.message.content == nil || $0.html == nil ? nil : $0 }
     }.filter { listed.insert($0.message.id).inserted }
     return (all, Set(reposted))
   }

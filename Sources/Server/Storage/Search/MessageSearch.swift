@@ -135,6 +135,8 @@ extension ReadTransaction {
   /// Newest first. Many scopes are queried in groups: each message is in one scope, so the newest of all groups'
   /// newest are the newest of all.
   private func hits(of search: MessageSearch, limit: Int) throws(Refusal) -> SearchHitIDs {
+    // A title has no actions.
+    if search.kind == .topic, search.action != nil { return SearchHitIDs(ids: []) }
     var ids: [Int] = []
     var ends: [Int] = []
     for (start, ranges) in Dictionary(grouping: Set(search.ranges), by: \.after).sorted(by: { $0.key < $1.key }) {

@@ -2,7 +2,8 @@ import { el, icon, spoken } from '../../core/dom.js';
 import { number, say } from '../../core/text/text.js';
 
 const MAX = 999;
-const shown = (count) => (count > MAX ? `${MAX}+` : number(count));
+/** The text of a count: large ones are cut off. */
+export const capped = (count) => (count > MAX ? `${MAX}+` : number(count));
 
 /** A count. Accented only for mentions and direct messages. */
 export function badge(count, { loud = false } = {}) {
@@ -10,7 +11,7 @@ export function badge(count, { loud = false } = {}) {
   return el(
     'span.badge.count',
     { class: loud ? 'badge-loud' : '' },
-    shown(count),
+    capped(count),
     spoken(say(loud ? 'badge.loud' : 'badge.quiet')),
   );
 }
@@ -18,5 +19,5 @@ export function badge(count, { loud = false } = {}) {
 /** A count of new topics. */
 export function topicsBadge(count) {
   if (!count) return null;
-  return el('span.badge.badge-topics.count', null, shown(count), icon('topic'), spoken(say('badge.topics', { n: count })));
+  return el('span.badge.badge-topics.count', null, capped(count), icon('topic'), spoken(say('badge.topics', { n: count })));
 }
