@@ -531,6 +531,28 @@ class Away(Feeds):
         self.eventually(page, 1, lambda: sum(it.get("text") == "A reply from the tunnel" for it in self.call(
             "GET", f"/conversations/{self.feeds['grace']}/messages", token=self.tokens["ada"])["data"]))
 
+    def test_the_posts_of_everyone_are_there_offline(self):
+        """Also those of users that one does not follow."""
+        page = self.cached("lin")
+        self.post("Seen by everyone")
+        self.go(page, "/feed?show=everyone")
+        expect(self.shown(page, "Seen by everyone")).to_be_visible()
+        context = page.context
+        context.set_offline(True)
+        page.close()
+        page = self.page(context)
+        self.open(page)
+        # A list that this device has never had has its tabs all the same.
+        self.go(page, "/feed")
+        expect(page.get_by_text("Can't reach the server.")).to_be_visible()
+        page.get_by_role("link", name="Everyone").first.click()
+        expect(self.shown(page, "Seen by everyone")).to_contain_text("Grace")
+        self.shown(page, "Seen by everyone").locator("a.feed-time").click()
+        expect(page.get_by_role("feed", name="Post", exact=True)).to_contain_text("Seen by everyone")
+        self.go(page, "/feed")
+        context.set_offline(False)
+        expect(page.get_by_text("Follow people to see their posts")).to_be_visible()
+
     def test_a_first_post_waits_for_a_connection_as_a_draft(self):
         page = self.cached("lin")
         self.go(page, "/feed")

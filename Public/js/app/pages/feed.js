@@ -3,8 +3,8 @@
 import { el, redraw } from '../core/dom.js';
 import { isLetter } from '../core/rowkeys.js';
 import { say } from '../core/text/text.js';
-import { iconButton } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
+import { button, iconButton } from '../parts/forms/button.js';
 import { loadFeedSheet, newPosts } from '../parts/message/feedpost.js';
 import { menu } from '../parts/overlays/menu.js';
 import { showMoreButton } from '../parts/lists/showmore.js';
@@ -54,6 +54,8 @@ class FeedPage {
   #foot = el('div.feed-foot');
   #none = el('div');
   #ends = [];
+  /** Whether the server can't be reached, and the device has no list. */
+  #isAway = false;
 
   constructor(shell, scope) {
     const { site } = shell;
@@ -83,12 +85,18 @@ class FeedPage {
       () => this.#counts.close(),
       () => this.#list.close(),
     );
+    this.timeline.addEventListener('change', () => (this.#isAway = false));
     for (const it of [this.timeline, this.#counts]) it.addEventListener('change', () => this.draw());
   }
 
   async open(isRestored) {
     const hasFocus = () => this.#list.node.contains(document.activeElement);
-    await this.timeline.open(() => !isRestored && this.body.scrollTop === 0 && !hasFocus());
+    try {
+      await this.timeline.open(() => !isRestored && this.body.scrollTop === 0 && !hasFocus());
+    } catch (error) {
+      if (!error.isTemporary) throw error;
+      this.#isAway = true;
+    }
     this.draw();
   }
 
@@ -102,7 +110,13 @@ class FeedPage {
     this.#list.draw(posts, !!timeline.next);
     this.#new.show(timeline.waiting);
     redraw(this.#foot, timeline.next && showMoreButton(() => timeline.more()));
-    redraw(this.#none, !posts.length && !timeline.waiting && this.#nothing());
+    redraw(this.#none, !posts.length && !timeline.waiting && (this.#isAway ? this.#away() : this.#nothing()));
+  }
+
+  /** The other list may be on the device. */
+  #away() {
+    const again = () => this.timeline.refresh(() => true).catch(() => {});
+    return empty(say('fault.network'), { picture: 'alert', actions: [button(say('act.retry'), { on: again })] });
   }
 
   #nothing() {
