@@ -103,6 +103,12 @@ class Export(ServingTest):
         cls.ask("grace", "POST", f"/conversations/{cls.private}/messages", {"text": "From the cellar"})
         cls.ask("ada", "DELETE", f"/forums/{private['id']}/members/@grace")
         cls.ask("ada", "PATCH", f"/forums/{private['id']}", {"title": "Secret cellar"})
+        group = cls.ask("ada", "POST", "/conversations", {"kind": "group", "title": "Surprise party", "participants": ["@grace", "@linus"]})
+        cls.left = group["id"]
+        cls.ask("grace", "PUT", f"/conversations/{cls.left}/request")
+        cls.ask("grace", "POST", f"/conversations/{cls.left}/messages", {"text": "I bring cake"})
+        cls.ask("ada", "POST", f"/conversations/{cls.left}/messages", {"text": "Not for you"})
+        cls.ask("grace", "DELETE", f"/conversations/{cls.left}/participants/me")
         for other in ("grace", "linus"):
             direct = cls.ask("ada", "POST", "/conversations", {"kind": "direct", "participants": [f"@{other}"]})
             cls.ask("ada", "POST", f"/conversations/{direct['id']}/messages", {"text": f"A secret for {other}"})
@@ -150,7 +156,7 @@ class Export(ServingTest):
 
     def test_the_site_is_exported_while_the_server_runs(self):
         archive, said = self.export("site.zip")
-        self.assertRegex(said, r"site.zip: .*, 7 messages in 5 conversations and 3 files\. Open index\.html")
+        self.assertRegex(said, r"site.zip: .*, 9 messages in 6 conversations and 3 files\. Open index\.html")
         self.assertEqual(self.check_schema(archive)["scope"], "site")
         texts = [line["text"] for line in self.lines(archive, "messages")]
         self.assertIn("Misspelled", texts)
@@ -184,17 +190,18 @@ class Export(ServingTest):
         profile, = self.lines(archive, "profile")
         self.assertEqual(profile["name"], "grace")
         texts = [line["text"] for line in self.lines(archive, "messages")]
-        self.assertEqual(sorted(texts), sorted([f"**Bold** {HOSTILE}", "A secret for grace", "From the cellar"]))
+        self.assertEqual(sorted(texts), sorted([f"**Bold** {HOSTILE}", "A secret for grace", "From the cellar", "I bring cake"]))
         everything = b"".join(archive.read(name) for name in archive.namelist())
-        for other in (b"A secret for linus", b"Misspelled", b"linus", b"a removed", b"ellar", b"Dark wool"):
+        for other in (b"A secret for linus", b"Misspelled", b"linus", b"a removed", b"ellar", b"Dark wool", b"Not for you", b"Surprise"):
             self.assertNotIn(other, everything.replace(b"From the cellar", b""))
         # The upload for a draft is own data.
         self.assertEqual([line["name"] for line in self.lines(archive, "files")], ["evil.html", "notes.txt", "draft.txt"])
         conversations = self.lines(archive, "conversations")
-        self.assertEqual(sorted((line["kind"], line["whole"]) for line in conversations), [("direct", True), ("room", False), ("room", False)])
-        # The user was removed from its forum.
-        closed, = (line for line in conversations if line["id"] == self.private)
-        self.assertEqual((closed["title"], closed["tags"]), (None, None))
+        self.assertEqual(sorted((line["kind"], line["whole"]) for line in conversations), [("direct", True), ("group", False), ("room", False), ("room", False)])
+        # The user was removed from the forum of one, and has left another.
+        for hidden in (self.private, self.left):
+            closed, = (line for line in conversations if line["id"] == hidden)
+            self.assertEqual((closed["title"], closed["tags"]), (None, None))
         self.check_pages(archive)
 
     def wait_for_export(self, name):
@@ -225,7 +232,7 @@ class Export(ServingTest):
         # The sign-in and the export have changed the profile.
         for name in set(own.namelist()) - {"export.json", "index.html", "profile.jsonl"}:
             self.assertEqual(own.read(name), given.read(name), name)
-        for secret in (b"A secret for linus", b"a deleted", b"a removed", b"scrypt"):
+        for secret in (b"A secret for linus", b"Not for you", b"a deleted", b"a removed", b"scrypt"):
             self.assertFalse([name for name in own.namelist() if secret in own.read(name)])
 
     def test_a_killed_server_writes_the_export_after_its_start(self):
