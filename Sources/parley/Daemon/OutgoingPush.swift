@@ -19,7 +19,9 @@ struct OutgoingPush {
     var limits = UntrustedLimits()
     limits.timeout = 15_000
     // A few services have all devices.
-    limits.maxIdleConnections = 2
+    limits.maxIdleConnections = PushDeliverer.maxConcurrent
+    // The deliverer and tests of devices by their users.
+    limits.maxFetches = 2 * PushDeliverer.maxConcurrent
     return limits
   }
 

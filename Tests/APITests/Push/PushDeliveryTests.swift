@@ -242,6 +242,54 @@ import Testing
     }
   }
 
+  // MARK: The queue
+
+  @Test func `a post writes no row of the queue, and the next round writes them all`() async throws {
+    try await open { village, _, room in
+      _ = try await village.subscribe("linus")
+      _ = try await village.subscribe("grace", "tablet")
+      func queued() async throws -> Int { try await village.rows("select cast(id as text) from push_delivery").count }
+      try await village.post("@grace and @linus", in: room, as: "ada")
+      #expect(try await queued() == 0)
+      try await village.pushDeliverer.queueNotifications()
+      #expect(try await queued() == 3)
+      // Another worker, after a restart, neither repeats nor misses one.
+      try await village.post("@linus", in: room, as: "grace")
+      let next = PushDeliverer(village.community, village.pushDeliverer.service)
+      await next.round()
+      await next.finish()
+      #expect(village.pushReceiver.take().count == 3)
+    }
+  }
+
+  @Test func `a device gets no notification of before, and none of more than a day ago`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, _, room in
+      try await village.post("@grace and @linus", in: room, as: "ada")
+      clock.add(1_000)
+      _ = try await village.subscribe("linus")
+      #expect(await village.push().map(\.endpoint) == ["https://push.example.net/grace"])
+      try await village.post("@linus", in: room, as: "ada")
+      // The site was without push for a day.
+      clock.add(Int(PushDeliverer.maxAge))
+      #expect(await village.push().isEmpty)
+      #expect(try await village.rows("select topic from push_delivery where notification_id is not null").isEmpty)
+    }
+  }
+
+  @Test func `more notifications than one window are queued in order`() async throws {
+    try await open { village, _, room in
+      let count = PushDeliverer.windowLength + 20
+      try await village.community.store.write { [user = village.user("grace")] tx throws(Refusal) in
+        for _ in 0..<count { try tx.addNotification(.token, of: user, by: user) }
+      }
+      try await village.pushDeliverer.queueNotifications()
+      #expect(try await village.rows("select topic from push_delivery").count == count)
+      let last = try await village.rows("select cast(last_notification as text) from push_state")
+      #expect(try await village.rows("select cast(max(id) as text) from notification") == last)
+    }
+  }
+
   // MARK: Answers of push services
 
   @Test func `a device that is gone loses its subscription`() async throws {
@@ -324,6 +372,7 @@ import Testing
     try await open { village, _, room in
       try await village.post("@grace", in: room, as: "ada")
       // The request was sent, and the process ended.
+      try await village.pushDeliverer.queueNotifications()
       let due = try await village.community.store.readInBackground { tx throws(Refusal) in try tx.duePushes(limit: 9) }
       #expect(due.count == 1)
       let next = PushDeliverer(village.community, village.pushDeliverer.service)

@@ -1,4 +1,5 @@
-// Sends the queue of Web Push. A round reads due messages, drops those that were read or lost meanwhile, and starts requests.
+// Sends the queue of Web Push. A round queues new notifications, reads due messages, drops those that were read or lost meanwhile,
+// and starts requests.
 // Each answer is stored before the next round sees the row again; a row that no answer reached is sent again.
 
 import ParleyModel
@@ -18,10 +19,17 @@ public actor PushDeliverer {
   /// Messages that the bounds of the queue have cost.
   public private(set) var droppedCount = 0
   private var isStopping = false
+  /// The last notification that was looked at. It is stored with the next row of the queue.
+  private var lastNotification = 0
 
   /// Between two rounds.
   static let interval: Duration = .seconds(1)
-  private static let maxConcurrent = 16
+  /// The same while more messages are due than may be under way.
+  static let busyInterval: Duration = .milliseconds(20)
+  /// Requests under way.
+  public static let maxConcurrent = 32
+  /// Requests that one round starts at least, so that it reads more than one message.
+  private static let minFree = maxConcurrent / 4
   /// A user names the servers: slow ones leave room for those of others.
   static let maxConcurrentPerUser = 4
   /// In milliseconds: before the next look at a message beyond this bound.
@@ -35,6 +43,10 @@ public actor PushDeliverer {
   static let firstDelay: Int64 = 15_000
   static let maxDelay: Int64 = 3_600_000
   private static let trimChunk = 500
+  /// Notifications that one transaction queues.
+  static let windowLength = 500
+  /// Ids after which the last notification is stored though no device is concerned.
+  private static let maxUnstored = 20_000
 
   public init(
     _ community: Community, _ service: PushService, bounds: PushQueueBounds = PushQueueBounds(),
@@ -49,8 +61,8 @@ public actor PushDeliverer {
   /// Works until the task is cancelled.
   public func run() async {
     while !Task.isCancelled, !isStopping {
-      await round()
-      do { try await Task.sleep(for: Self.interval) } catch { return }
+      let hasMore = await round()
+      do { try await Task.sleep(for: hasMore ? Self.busyInterval : Self.interval) } catch { return }
     }
   }
 
@@ -73,10 +85,30 @@ public actor PushDeliverer {
     case drop(DuePush)
   }
 
-  /// Starts due messages. A store that can't be read or written is tried again in the next round.
-  func round() async {
+  /// Queues new notifications. A window of them is one transaction, so that posts do not wait for long.
+  func queueNotifications() async throws(Refusal) {
+    while !Task.isCancelled, !isStopping {
+      let window = try await community.store.readInBackground { [lastNotification] tx throws(Refusal) in
+        try tx.pushWindow(after: lastNotification, since: tx.now - Self.maxAge, limit: Self.windowLength)
+      }
+      guard window.end > window.start else { return }
+      if window.hasDevices || window.end - window.stored > Self.maxUnstored {
+        try await community.store.write { tx throws(Refusal) in
+          try tx.enqueuePushes(after: window.start, upTo: window.end, since: tx.now - Self.maxAge)
+        }
+      }
+      lastNotification = window.end
+    }
+  }
+
+  /// Starts due messages. A store that can't be read or written is tried again in the next round. Returns whether more messages
+  /// may be due.
+  @discardableResult
+  func round() async -> Bool {
+    guard !isStopping else { return false }
+    guard Self.maxConcurrent - sending.count >= Self.minFree else { return true }
+    do throws(Refusal) { try await queueNotifications() } catch { return false }
     let free = Self.maxConcurrent - sending.count
-    guard free > 0, !isStopping else { return }
     let (busy, hub, service, zones) = (Set(sending.keys), community.hub, service, community.timeZones)
     let sendingOfUser = sendingOfUser
     let steps: [Step]
@@ -97,7 +129,7 @@ public actor PushDeliverer {
         return steps
       }
       trimmed = try await store(steps)
-    } catch { return }
+    } catch { return false }
     var left = free
     for case .send(let push, let payload, let now) in steps where left > 0 && !trimmed.contains(push.id) {
       left -= 1
@@ -109,6 +141,7 @@ public actor PushDeliverer {
         self.sendingOfUser[user] = self.sendingOfUser[user].flatMap { $0 > 1 ? $0 - 1 : nil }
       }
     }
+    return steps.count >= free
   }
 
   /// Returns the messages that the bounds of the queue have cost.

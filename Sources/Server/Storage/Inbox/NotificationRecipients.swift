@@ -8,8 +8,6 @@ public struct NotificationCandidate: Sendable, Hashable {
   public let level: Level
   /// The last offset of the user's stream.
   let offset: Int
-  /// Whether a device of the user gets push messages.
-  let hasPush: Bool
 }
 
 extension ReadTransaction {
@@ -49,8 +47,7 @@ extension ReadTransaction {
   private static func candidate(_ tables: String, where condition: String, author: String) -> SQL {
     SQL(
       """
-      select a.id, coalesce(l.level, case when c.kind = 'room' then f.level end), c.kind, coalesce(e.head, 0),
-        exists (select 1 from push_subscription s where s.user_id = a.id)
+      select a.id, coalesce(l.level, case when c.kind = 'room' then f.level end), c.kind, coalesce(e.head, 0)
       \(tables)
       join conversation c on c.id = $1
       left join level l on l.user_id = a.id and l.scope_id = c.id
@@ -104,6 +101,5 @@ extension NotificationCandidate {
     user = ID(try row.int(0))
     level = try row.optionalWord(1) ?? Level.usual(in: try row.word(2))
     offset = try row.int(3)
-    hasPush = try row.bool(4)
   }
 }

@@ -68,7 +68,6 @@ extension WriteTransaction {
         sanction?.number, actor?.number, Int(now), session?.number, alert) == 1
     }
     guard isNew else { return }
-    if candidate?.hasPush != false { try enqueuePush(id, kind, of: user, in: conversation) }
     if kind.isSecurity { try mailNotification(.notification(ID(id)), of: user) }
     try log(
       .notificationCreated, in: .user(user), subject: id, revision: 0, actor: (actor ?? user).number,

@@ -1,5 +1,8 @@
-// The queue of Web Push. Rows are written in the transaction of their notification and deleted after the push service has
-// answered, so a message is sent at least once, whenever the server stops.
+// The queue of Web Push. Rows are deleted after the push service has answered, so a message is sent at least once, whenever the
+// server stops.
+//
+// Notifications are not queued when they are made, which would burden each post: once a second the worker looks at those after
+// the last one that it has seen, and adds all their rows with one statement.
 //
 // A row is a topic on a device. A later notification of the same conversation takes the place of the earlier one, also at the
 // push service and on the screen. After a message the row stays for a while and keeps the next one back.
@@ -17,6 +20,18 @@ public struct DuePush: Sendable, Hashable {
   public let attempts: Int
   public let isShort: Bool
   public let subscription: StoredPushSubscription
+}
+
+/// Notifications that the queue has not seen, by their ids.
+public struct PushWindow: Sendable, Hashable {
+  /// The last one that was looked at.
+  public let start: Int
+  /// The last one of the window; `start` if there is none.
+  public let end: Int
+  /// The last one that was looked at, as stored.
+  public let stored: Int
+  /// Whether one of the users has a device.
+  public let hasDevices: Bool
 }
 
 /// Bounds of the queue, in rows.
@@ -59,6 +74,43 @@ extension ReadTransaction {
     limit $2
     """)
 
+  /// The notifications that the queue has not seen, up to a limit.
+  ///
+  /// - Parameters:
+  ///   - last: a notification that was looked at. The stored one may be an earlier one.
+  ///   - time: earlier notifications are not sent.
+  public func pushWindow(after last: Int, since time: Int64, limit: Int) throws(Refusal) -> PushWindow {
+    try run { connection in
+      let stored = try connection.first("select last_notification from push_state where id = 1") { try $0.int(0) } ?? 0
+      let start = max(last, stored)
+      let found = try connection.first(
+        """
+        select max(id)
+        from (
+          select id
+          from notification
+          where id > $1
+          order by id
+          limit $2
+        )
+        """, start, limit
+      ) { try $0.optionalInt(0) }
+      guard let end = found ?? nil else {
+        return PushWindow(start: start, end: start, stored: stored, hasDevices: false)
+      }
+      let hasDevices = try connection.first(Self.hasDevices, start, end, Int(time)) { try $0.bool(0) } ?? false
+      return PushWindow(start: start, end: end, stored: stored, hasDevices: hasDevices)
+    }
+  }
+
+  private static let hasDevices = SQL("select exists (select 1 \(notified))")
+  /// The notifications between the ids $1 and $2 that were not read, and the devices of their users.
+  fileprivate static let notified = """
+    from notification n
+    cross join push_subscription s on s.user_id = n.user_id
+    where n.id > $1 and n.id <= $2 and n.created_at > $3 and n.read_at is null and s.created_at <= n.created_at
+    """
+
   /// The unread notifications of a user, up to a limit.
   public func unreadNotificationCount(of user: ID<User>, limit: Int) throws(Refusal) -> Int {
     try run { connection in
@@ -97,23 +149,30 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Queues a notification for all devices of its user.
-  func enqueuePush(
-    _ notification: Int, _ kind: Notification.Kind, of user: ID<User>, in conversation: ID<Conversation>?
-  ) throws(Refusal) {
+  /// Queues notifications between two ids for all devices of their users. Notes that they were looked at.
+  ///
+  /// - Parameter time: earlier notifications are not sent.
+  public func enqueuePushes(after start: Int, upTo end: Int, since time: Int64) throws(Refusal) {
     try run { connection in
-      try connection.execute(
-        """
-        insert into push_delivery (subscription_id, topic, notification_id, urgency, created_at, due_at)
-        select id, $1, $2, $3, $4, max($4, coalesce(retry_at, 0))
-        from push_subscription
-        where user_id = $5
-        on conflict (subscription_id, topic) do update
-        set notification_id = excluded.notification_id, urgency = excluded.urgency, created_at = excluded.created_at,
-          due_at = max(due_at, excluded.due_at)
-        """, conversation.map { "c\($0)" } ?? "n\(notification)", notification, kind.urgency, Int(now), user.number)
+      try connection.execute(Self.enqueue, start, end, Int(time))
+      try connection.execute("update push_state set last_notification = $1 where id = 1", end)
     }
   }
+
+  private static let enqueue = SQL(
+    """
+    insert into push_delivery (subscription_id, topic, notification_id, urgency, created_at, due_at)
+    select s.id, iif(n.conversation_id is null, 'n' || n.id, 'c' || n.conversation_id), n.id,
+      case n.kind \(urgencies) end, n.created_at, max(n.created_at, coalesce(s.retry_at, 0))
+    \(ReadTransaction.notified)
+    order by n.id
+    on conflict (subscription_id, topic) do update
+    set notification_id = excluded.notification_id, urgency = excluded.urgency, created_at = excluded.created_at,
+      due_at = max(due_at, excluded.due_at)
+    """)
+  private static let urgencies = Notification.Kind.allCases
+    .map { "when '\($0.rawValue)' then \($0.urgency)" }
+    .joined(separator: " ")
 
   /// Deletes messages beyond the bounds: the least urgent first, then the oldest. Returns their rows.
   public func trimPushes(of users: Set<ID<User>>, to bounds: PushQueueBounds) throws(Refusal) -> Set<Int> {

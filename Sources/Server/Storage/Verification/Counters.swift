@@ -13,7 +13,7 @@ extension Check {
       from pragma_table_list t
       join pragma_table_info(t.name) c
       where t.schema = 'main' and t.type = 'table' and c.name = 'id' and c.pk = 1
-        and t.name not in ('event', 'stream', 'push_delivery', 'push_key', 'mail_state')
+        and t.name not in ('event', 'stream', 'push_delivery', 'push_key', 'push_state', 'mail_state')
       order by t.name
       """
     ) { row in try row.text(0) }
