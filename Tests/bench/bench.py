@@ -21,6 +21,7 @@ import cost
 from measure import IS_SMOKE, compare, compare_each, cpu_seconds, idle_costs, load, resident_bytes, sized, wrk
 from nginx import nginx
 from planted import copied, held, in_c, kit, planted, store
+from push import FEW_POSTS, MEMBERS, Posting, sink as push_sink
 from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, TOP, VENV_PYTHON, Server, free_port
 from table import outcomes
@@ -282,6 +283,21 @@ def search(stack):
         yield Row("search in a million", name, **asdict(result), max_p99_ms=100)
 
 
+def push(stack):
+    """A message that notifies 2,000 users: its cost with devices, and that of their push messages, which the worker queues and sends
+    afterwards."""
+    scenario = f"a message to {MEMBERS:,}"
+    sink = push_sink(stack)
+    contenders = {
+        "parley": Posting(stack, "devices", endpoint=sink), "parley, no devices": Posting(stack, "none"),
+        "parley, push messages queued": Posting(stack, "queued", posts=FEW_POSTS, endpoint=sink, worker="queued"),
+        "parley, push messages sent": Posting(stack, "sending", posts=FEW_POSTS, endpoint=sink, worker="sending")}
+    results = compare_each({name: (posting.server, posting) for name, posting in contenders.items()})
+    yield from rows(scenario, results, {}, max_cpu_ratios={} if IS_SMOKE else {"parley, no devices": 1.1})
+    each = (results["parley, push messages sent"].cpu_us - results["parley"].cpu_us) / MEMBERS
+    yield from sizes("push messages on one core", {"parley": 1e6 / max(each, 1)}, None, "per second")
+
+
 def inbox(stack):
     """The inbox of one of 2,000 users, among a million messages: 50 entries and the unread count."""
     results = compare_each({"parley": store("inbox", planted(1_000_000))})
@@ -468,7 +484,7 @@ user_bytes = {}
 SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
     "echo": echo, "broadcast": broadcast, "fan-out": fan_out, "idle": idle, "tls": tls, "generator": generator,
-    "post": post, "page": page, "search": search, "inbox": inbox, "open": opening, "growth": growth,
+    "post": post, "page": page, "search": search, "inbox": inbox, "push": push, "open": opening, "growth": growth,
     "chat": chat, "chat-growth": chat_growth, "rooms": rooms, "people": people, "resume": resume,
     "snapshot": snapshot, "instructions": instructions,
     "attack": attack,
