@@ -212,12 +212,15 @@ async function show(data) {
   if (Number.isInteger(badge)) await Promise.resolve(self.navigator.setAppBadge?.(badge)).catch(() => {});
   const target = { address: addressOnSite(navigate), id: about?.notification_id };
   await self.registration.showNotification(title, { body, tag, icon: '/icon.svg', data: target });
-  await closeRead().catch(() => {});
+  await closeRead(tag).catch(() => {});
 }
 
-/** Closes the notifications that were read elsewhere. Without a network, or signed out, all of them stay. */
-async function closeRead() {
-  const shown = (await self.registration.getNotifications()).filter((it) => it.data?.id);
+/**
+ * Closes the notifications that were read elsewhere, except for the one just shown: its event would end without any, as if the worker had
+ * been silent. Without a network, or signed out, all of them stay.
+ */
+async function closeRead(kept) {
+  const shown = (await self.registration.getNotifications()).filter((it) => it.data?.id && it.tag !== kept);
   if (!shown.length) return;
   const response = await fetch('/api/v1/inbox?unread=true&limit=100');
   if (!response.ok) return;
@@ -230,9 +233,9 @@ async function closeRead() {
 
 const isLater = (id, other) => id.length > other.length || (id.length === other.length && id > other);
 
-/** The path of an address of this site; of other sites the home page. */
+/** The path of an address of this site; of other sites, and for another text, the home page. */
 function addressOnSite(address) {
-  const url = new URL(address ?? '/', location.origin);
+  const url = new URL(URL.canParse(address, location.origin) ? address : '/', location.origin);
   return url.origin === location.origin ? url.pathname + url.search : '/';
 }
 
