@@ -1,13 +1,15 @@
 """A push service and its device: `push_service.py PORT FILE`. It verifies the signature of each request with `py_vapid`,
 decrypts its body with `http_ece`, and writes what it received as a line of FILE before it answers 201.
 
-The first line is the subscription of the device. A request to `/gone` is answered 410, as by a service whose user has removed
-the permission."""
+The first line is the subscription of the device. The path decides about the answer: `/gone` is 410 and `/missing` 404, as by a
+service whose user has removed the permission; `/large` is 413 above 2,000 bytes. The first request to `/busy` is 429, to `/down` 503,
+to `/cut` a lost connection, and to `/silent` has no answer."""
 
 import base64
 import json
 import os
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import http_ece
@@ -17,6 +19,10 @@ from py_vapid import Vapid02
 
 PORT, FILE = int(sys.argv[1]), sys.argv[2]
 KEY, AUTH = ec.generate_private_key(ec.SECP256R1()), os.urandom(16)
+
+
+# Paths of earlier requests.
+SEEN = set()
 
 
 def coded(data):
@@ -47,9 +53,21 @@ class Service(BaseHTTPRequestHandler):
         except Exception as error:
             note(path=self.path, error=repr(error))
             status = 400
-        if self.path == "/gone":
-            status = 410
+        is_first = self.path not in SEEN
+        SEEN.add(self.path)
+        if is_first and self.path == "/silent":
+            time.sleep(600)
+        if is_first and self.path in ("/cut", "/silent"):
+            self.close_connection = True
+            return
+        status = {"/gone": 410, "/missing": 404}.get(self.path, status)
+        if self.path == "/large" and len(body) > 2_000:
+            status = 413
+        if is_first:
+            status = {"/busy": 429, "/down": 503}.get(self.path, status)
         self.send_response(status)
+        if status == 429:
+            self.send_header("Retry-After", "1")
         self.send_header("Content-Length", "0")
         self.end_headers()
         self.wfile.flush()

@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 
 
 class Push(ServingTest):
+    waits = True
+
     def setUp(self):
         super().setUp()
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
@@ -30,8 +32,9 @@ class Push(ServingTest):
             f"push-{self.id()}", VENV_PYTHON, HERE / "push_service.py", self.receiving, self.file, port=self.receiving)
         self.addCleanup(service.kill)
         command = parley(self.folder, *ENDLESS, "--public-url", "https://wool.example")
-        self.daemon = self.start(LOOPBACK, self.receiving, *command[1:])
-        self.addCleanup(self.daemon.stop)
+        self.command = [LOOPBACK, self.receiving, *command[1:]]
+        self.daemon = self.start(*self.command)
+        self.addCleanup(lambda: self.daemon.stop())
         self.tokens = {}
         for name, role in (("ada", "owner"), ("lin", "member")):
             self.say("user", "create", name, "--role", role, "--password-stdin", given="wool and needles\n")
@@ -52,7 +55,7 @@ class Push(ServingTest):
         return [json.loads(line) for line in text.split("\n")[:-1]]
 
     def received(self, count):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while len(self.lines()) < count + 1:
             self.assertLess(time.monotonic(), deadline, self.lines())
             time.sleep(0.02)
@@ -63,8 +66,8 @@ class Push(ServingTest):
         body = {**device, "endpoint": device["endpoint"].replace("/device", path), "name": "Phone", "language": "de"}
         return self.ask("lin", "POST", "/me/push-subscriptions", body)
 
-    def mention(self, text):
-        return self.ask("ada", "POST", f"/conversations/{self.forum['room_id']}/messages", {"text": text})
+    def mention(self, text, room=None):
+        return self.ask("ada", "POST", f"/conversations/{room or self.forum['room_id']}/messages", {"text": text})
 
     def test_a_mention_is_signed_and_encrypted_as_others_expect(self):
         made = self.subscribe()
@@ -91,13 +94,47 @@ class Push(ServingTest):
         self.say("verify", "--all")
 
     def test_a_subscription_that_is_gone_is_removed(self):
-        self.subscribe("/gone")
+        for path in ("/gone", "/missing"):
+            self.subscribe(path)
         self.mention("A new pattern for @lin")
-        self.assertEqual(self.received(1)[0]["path"], "/gone")
+        self.assertEqual({it["path"] for it in self.received(2)}, {"/gone", "/missing"})
         deadline = time.monotonic() + 60
         while self.ask("lin", "GET", "/me/push-subscriptions")["data"]:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
+
+    def test_a_service_that_fails_gets_the_message_again(self):
+        paths = ["/busy", "/cut", "/down", "/large", "/silent"]
+        for path in paths:
+            self.subscribe(path)
+        self.mention("A new pattern for @lin: " + "knit, purl, " * 400)
+        found = self.received(2 * len(paths))
+        self.assertEqual(sorted(it["path"] for it in found), sorted(2 * paths))
+        for path in paths:
+            first, second = (it for it in found if it["path"] == path)
+            self.assertEqual(first["topic"], second["topic"])
+            self.assertEqual(second["size"] < first["size"], path == "/large")
+        # Each was accepted in the end.
+        deadline = time.monotonic() + 60
+        while not all(it["last_sent_at"] for it in self.ask("lin", "GET", "/me/push-subscriptions")["data"]):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_a_killed_server_loses_no_message(self):
+        self.subscribe()
+        rooms = [self.ask("ada", "POST", "/forums", {"title": f"Forum {number}"}) for number in range(5)]
+        for number, forum in enumerate(rooms):
+            self.ask("lin", "PUT", f"/forums/{forum['id']}/members/me", {})
+            self.mention(f"{number} for @lin", forum["room_id"])
+            self.daemon.kill()
+            self.daemon = self.start(*self.command)
+        deadline = time.monotonic() + 60
+        texts = set()
+        while len(texts) < len(rooms):
+            self.assertLess(time.monotonic(), deadline, texts)
+            texts = {it["text"]["notification"]["body"] for it in self.lines()[1:]}
+            time.sleep(0.02)
+        self.assertEqual(texts, {f"{number} for @lin" for number in range(len(rooms))})
 
     def test_internal_addresses_are_refused(self):
         device = self.lines()[0]
