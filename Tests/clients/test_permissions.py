@@ -1,4 +1,5 @@
-"""Each operation of openapi.json with each kind of credential, beside `permissions.txt`, which says what they permit."""
+"""Each operation of openapi.json and each command of asyncapi.json with each kind of credential, beside `permissions.txt` and
+`socket_permissions.txt`, which say what they permit."""
 
 import http.client
 import itertools
@@ -19,6 +20,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from servers import PARLEY, TOP, VENV_PYTHON, Server, free_port
 from serving import ServingTest, parley
 from test_oauth import Form
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 HERE = Path(__file__).parent
 PASSWORD = "wool and needles"
@@ -129,6 +132,17 @@ class Line:
         if not who.proved and self.conditions & {"proof", "new-proof"}:
             return ["step_up_required"]
         return self.passes
+
+
+class SocketLine(Line):
+    """A line of the table of commands: the path is the name of the command."""
+
+    def __init__(self, text):
+        super().__init__(f"SOCKET {text}")
+
+
+def lines(file, kind):
+    return [kind(line) for line in (HERE / file).read_text().splitlines() if line and not line.startswith("#")]
 
 
 def picture():
@@ -279,17 +293,27 @@ class Permissions(ServingTest):
         operations = {
             f"{method.upper()} {path}": operation for path, item in description["paths"].items()
             for method, operation in item.items() if method in METHODS}
-        lines = [Line(line) for line in (HERE / "permissions.txt").read_text().splitlines()
-                 if line and not line.startswith("#")]
-        self.assertEqual({line.operation for line in lines} ^ set(operations), set(), "operations without a line, and vice versa")
+        table = lines("permissions.txt", Line)
+        self.assertEqual({line.operation for line in table} ^ set(operations), set(), "operations without a line, and vice versa")
         self.things.descriptions = operations
-        wrong, count = [], 0
-        for line in lines:
-            wrong += self.check_description(line, operations[line.operation])
+        wrong = [it for line in table for it in self.check_description(line, operations[line.operation])]
+        self.check(table, self.result, wrong)
+
+    def test_each_command_of_a_socket_permits_what_the_table_says(self):
+        messages = json.loads((TOP / "Public" / "asyncapi.json").read_text())["components"]["messages"]
+        commands = {message["examples"][0]["payload"]["do"] for name, message in messages.items() if name.endswith("Command")}
+        table = lines("socket_permissions.txt", SocketLine)
+        self.assertEqual({line.path for line in table} ^ commands, set(), "commands without a line, and vice versa")
+        self.check(table, self.command_result, [])
+
+    def check(self, table, result, wrong):
+        """Compares the results of all lines and credentials with the table."""
+        count = 0
+        for line in table:
             # Refusals first: they change nothing that the others need.
             for who in sorted(CREDENTIALS, key=lambda who: line.expected(who) == line.passes):
                 expected = line.expected(who)
-                found = self.result(line, who)
+                found = result(line, who)
                 count += 1
                 if found not in expected:
                     wrong.append(f"{line.text}\n    {who.name}: {found} instead of {', '.join(expected)}")
@@ -307,6 +331,27 @@ class Permissions(ServingTest):
             wrong.append(f"{line.operation}: the description names no proof")
         return wrong
 
+    def command_result(self, line, who):
+        """`done`, or the code of the problem: of the command, or of the socket that does not open."""
+        self.things.begin(line, who)
+        command = {"id": 1, "do": line.path} | json.loads(self.filled(line.body))
+        fields = {"Authorization": f"Bearer {who.token}"} if who.token else {"Cookie": who.cookie} if who.cookie else {}
+        origin = FOREIGN_ORIGIN if who.kind == "cookie elsewhere" else ORIGIN
+        try:
+            with connect(f"ws://127.0.0.1:{self.server.port}/api/v1/realtime", additional_headers=fields, origin=origin,
+                         open_timeout=60) as socket:
+                socket.send(json.dumps(command))
+                answer = next(it for it in map(json.loads, iter(lambda: socket.recv(60), None)) if it.get("re") == 1)
+        except InvalidStatus as refused:
+            return json.loads(refused.response.body)["code"]
+        if "problem" in answer:
+            return answer["problem"]["code"]
+        self.things.use_up()
+        return "done"
+
+    def filled(self, text):
+        return re.sub(r"\$(\w+)", lambda found: self.things.get(found[1]), text)
+
     def result(self, line, who):
         """`done`, or the code of the problem."""
         things = self.things
@@ -314,7 +359,7 @@ class Permissions(ServingTest):
         if "after-email" in line.conditions:
             things.email()
         path = re.sub(r"\{\w+=(\w+)\}", lambda found: things.get(found[1]), line.path)
-        path = re.sub(r"\$(\w+)", lambda found: things.get(found[1]), path)
+        path = self.filled(path)
         body, fields = None, {"Origin": FOREIGN_ORIGIN} if who.kind == "cookie elsewhere" else {}
         if line.body.startswith("@"):
             body = things.picture_bytes if "picture" in line.body else line.body[1:].encode()
@@ -322,7 +367,7 @@ class Permissions(ServingTest):
             if "/uploads" in path:
                 fields["Upload_Offset"] = "0"
         elif line.body:
-            body = json.loads(re.sub(r"\$(\w+)", lambda found: things.get(found[1]), line.body))
+            body = json.loads(self.filled(line.body))
         status, _, answer = self.client.ask(line.method, f"/api/v1{path}", body, who.token, who.cookie, **fields)
         if status < 400:
             things.use_up()
@@ -531,7 +576,8 @@ class Things:
 
     def own_message(self):
         if self.who.silenced:
-            return self.of_silenced[0] if self.line.method != "DELETE" else self.of_silenced.pop()
+            is_deletion = "delete" in (self.line.method.lower(), self.line.path)
+            return self.of_silenced.pop() if is_deletion else self.of_silenced[0]
         if self.who.user == "dice":
             return self.post_as_bot("hello")
         return self.post("hello", user=self.user)
