@@ -215,7 +215,8 @@ import Testing
       try await village.post("@grace two", in: room, as: "ada")
       let first = await village.push()
       try #require(first.count == 1)
-      #expect(try device.open(first[0])["notification.body"] == "@grace two")
+      let shown = try device.open(first[0])
+      #expect(shown["notification.body"] == "@grace two" && shown["notification.title"] == "2 new from ada in garden")
       try await village.post("@grace three", in: room, as: "ada")
       try await village.post("@grace four", in: room, as: "ada")
       clock.add(29_000)
@@ -229,6 +230,24 @@ import Testing
       try #require(second.count == 1)
       #expect(try device.open(second[0])["notification.body"] == "@grace four")
       #expect(second[0]["Topic"] == first[0]["Topic"])
+    }
+  }
+
+  @Test func `several unread messages are counted, with what the user shows`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, device, room in
+      try await village.post("@grace one", in: room, as: "ada")
+      try await village.post("@grace two", in: room, as: "linus")
+      func title() async throws -> String? {
+        clock.add(30_000)
+        try await village.post("@grace", in: room, as: "ada")
+        return try device.open(try #require(await village.push().first))["notification.title"]
+      }
+      #expect(try await title() == "3 new in garden")
+      try await village.expect(200, .patch, "/me/notifications", as: "grace", ["push_shows": "sender"])
+      #expect(try await title() == "4 new messages")
+      try await village.expect(200, .patch, "/me/notifications", as: "grace", ["push_shows": "nothing"])
+      #expect(try await title()?.contains("new") == false)
     }
   }
 

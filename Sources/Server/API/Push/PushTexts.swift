@@ -10,6 +10,15 @@ extension Languages {
     switch text {
     case .message: return words[.pushMessage]
     case .test: return words[.pushTest]
+    case .several(let count, let name, let title):
+      let key: PageText.Key =
+        switch (name, title) {
+        case (nil, nil): .pushSeveral
+        case (nil, _): .pushSeveralIn
+        case (_, nil): .pushSeveralFrom
+        case (_, _): .pushSeveralFromIn
+        }
+      return words.said(key, ["n": "\(count)", "name": name ?? "", "title": title ?? ""], count: nil)
     case .notification(let kind, let name): return words.filled(kind.key, name: name)
     }
   }

@@ -55,7 +55,7 @@ extension ReadTransaction {
     let (site, shows) = (settings.name, chosen.bounded(by: settings.pushShows))
     let actor = try notification.actor.flatMap { id throws(Refusal) in try user(id)?.summary }
     let name = shows == .nothing ? nil : actor.flatMap { $0.displayName ?? $0.name }
-    let title: String
+    var title: String
     var body: String
     if message != nil {
       title = name ?? site
@@ -65,6 +65,9 @@ extension ReadTransaction {
         body = ""
       }
       if body.isEmpty { body = service.texts.say(.message, language) }
+      if let several = try several(with: notification, of: push.subscription.user, shows) {
+        title = service.texts.say(several, language)
+      }
     } else {
       title = site
       body = service.texts.say(.notification(notification.kind, name: name ?? site), language)
@@ -79,6 +82,26 @@ extension ReadTransaction {
   }
 
   private static var excerptScalars: Int { 1_000 }
+  /// Unread notifications of a conversation that are counted.
+  private static var maxCounted: Int { 99 }
+
+  /// The words for all unread messages of the conversation; nil for a single one, and if the user wants to show nothing.
+  private func several(
+    with notification: Notification, of user: ID<User>, _ shows: PushContent
+  ) throws(Refusal) -> PushTexts.Text? {
+    guard shows != .nothing, let id = notification.conversation else { return nil }
+    let ids = try unreadNotifications(of: user, in: id, limit: Self.maxCounted)
+    guard ids.count > 1 else { return nil }
+    let senders = Set(try inbox(ids).map(\.actor))
+    let sender = try (senders.count == 1 ? notification.actor : nil).flatMap { id throws(Refusal) in
+      try self.user(id)?.summary
+    }
+    let conversation = try self.conversation(id)
+    let forum = try conversation?.forum.flatMap { forum throws(Refusal) in try self.title(of: forum) }
+    let title = conversation?.title ?? forum
+    return .several(
+      ids.count, name: sender.flatMap { $0.displayName ?? $0.name }, title: shows == .text ? title : nil)
+  }
 }
 
 extension Notification {
