@@ -80,6 +80,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [nil, false, true]) func `a changed address ends other sessions, unless they are kept`(
+    keeps: Bool?
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      let first = try #require(try await village.signIn("grace", "grace’s password")["token"])
+      let token = try await village.token("grace", .write)
+      func isAlive(_ token: String) async throws -> Bool {
+        try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(token)"]).status == 200
+      }
+      // A first address is no change.
+      try await village.confirmEmail("old@example.org", of: "grace")
+      for credential in [first, token] { #expect(try await isAlive(credential)) }
+      let code = try await village.emailCode("new@example.org", of: "grace")
+      var body: [String: Any] = ["code": code]
+      if let keeps { body["keep_sessions"] = keeps }
+      try await village.expect(200, .post, "/email-confirmations", as: "grace", body)
+      for credential in [first, token] { #expect(try await isAlive(credential) == (keeps == true)) }
+      try await village.expect(200, .get, "/me", as: "grace")
+    }
+  }
+
   @Test func `a deleted address still gets the notices of what happened before`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.confirmEmail("grace@example.org", of: "grace")

@@ -372,7 +372,7 @@ private let wholeSite = SiteSettingsChange(
           endpoint: "https://push.example.net/1", keys: .init(p256dh: "BA", auth: "AA"), name: "Phone", language: "de"))
     )
     try sent.take(.setEmail("ada@example.org"))
-    try sent.take(.confirmEmail(code: "code"))
+    try sent.take(.confirmEmail(code: "code", keepSessions: true))
     try sent.take(.requestPasswordReset(of: "ada"))
     try sent.take(.sendTestMail(to: "ada@example.org"))
     let quiet = QuietHours(from: 1_320, to: 420, timeZone: "UTC")

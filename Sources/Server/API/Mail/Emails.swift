@@ -21,8 +21,11 @@ extension API {
   }
 
   @Sendable static func confirmEmail(_ context: RequestContext) async throws -> Response {
-    let code = try await context.body { body in try body.string("code") }
-    return .one(try await context.community.confirmEmail(code, by: context.caller))
+    let (code, keepsSessions): (String, Bool) = try await context.body { body in
+      (try body.string("code"), try body.optional("keep_sessions") ?? false)
+    }
+    return .one(
+      try await context.community.confirmEmail(code, keepsSessions: keepsSessions, by: context.caller))
   }
 
   @Sendable static func requestPasswordReset(_ context: RequestContext) async throws -> Response {

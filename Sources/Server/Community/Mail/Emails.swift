@@ -59,8 +59,11 @@ extension Community {
   }
 
   /// Confirms the caller's address with the code of its link. The earlier address gets a notice. Neither the code alone nor a
-  /// token is enough: a mistyped address belongs to a stranger, who could reset the password then.
-  public func confirmEmail(_ code: String, by caller: Caller) async throws(Refusal) -> Email {
+  /// token is enough: a mistyped address belongs to a stranger, who could reset the password then. After a change other sessions and
+  /// all tokens end unless they are kept.
+  public func confirmEmail(
+    _ code: String, keepsSessions: Bool, by caller: Caller
+  ) async throws(Refusal) -> Email {
     let user = try caller.requireUser(.admin)
     guard let secret = Secret(parsing: code) else { throw .notFound }
     return try await store.write { tx throws(Refusal) in
@@ -73,6 +76,9 @@ extension Community {
       try tx.deleteMailedLinks(of: user)
       if let old = before.address, old != pending.address, before.stoppedAt == nil {
         try tx.enqueueMail(.account(.addressChanged), of: user, to: old)
+      }
+      if before.address != nil, before.address != pending.address, !keepsSessions {
+        try tx.endSessions(of: user, except: caller.session, keepsTokens: false)
       }
       try tx.logPrivateChange(of: user, by: user)
       return try tx.email(of: user)

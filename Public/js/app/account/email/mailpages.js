@@ -3,6 +3,7 @@
 import { el } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
 import { field } from '../../parts/forms/field.js';
+import { toggle } from '../../parts/forms/switch.js';
 import { ownZone } from '../notifications/zones.js';
 import { signInForm, link, noticePage } from '../signin/form.js';
 
@@ -31,20 +32,24 @@ export function forgot({ site }) {
 }
 
 /** Confirms an address after a press by the user who set it: scanners of mail and strangers open links, too. */
-export function confirmAddress({ site }, { code }) {
+export async function confirmAddress({ site }, { code }) {
   if (!site.me) {
     const back = encodeURIComponent(`/email/${code}`);
     return noticePage(say('email.confirmTitle'), say('email.signInFirst'), link(`/sign-in?back=${back}`, say('act.signIn'), 'primary'));
   }
+  const { address: earlier } = await site.call('GET', '/me/email');
+  // Only a change of the address ends other sessions.
+  const keep = earlier && toggle(say('twoStep.keep'), { hint: say('twoStep.keepHint') });
   const page = signInForm({
     site,
     title: say('email.confirmTitle'),
     lead: say('email.confirmLead', { site: site.server.name }),
-    controls: [],
+    controls: keep ? [keep] : [],
     verb: say('email.confirm'),
     work: async () => {
       try {
-        const { address } = await site.call('POST', '/email-confirmations', { body: { code } });
+        const body = keep?.input.checked ? { code, keep_sessions: true } : { code };
+        const { address } = await site.call('POST', '/email-confirmations', { body });
         await tellZone(site).catch(() => {});
         page.showNotice(
           say('email.confirmed'),

@@ -290,8 +290,14 @@ extension Request where Response == Resource<Email> {
   }
 
   /// `POST /email-confirmations`
-  public static func confirmEmail(code: String) -> Request {
-    Request(.post, "/email-confirmations", body: .object { json in json.field("code", code) })
+  ///
+  /// - Parameter keepSessions: spares other sessions and the tokens of programs when the address changes.
+  public static func confirmEmail(code: String, keepSessions: Bool? = nil) -> Request {
+    let body = RequestBody.object { json in
+      json.field("code", code)
+      json.optional("keep_sessions", keepSessions)
+    }
+    return Request(.post, "/email-confirmations", body: body)
   }
 }
 
