@@ -4,6 +4,7 @@ import Testing
 
 @testable import API
 @testable import Community
+@testable import Storage
 
 /// `Tests/clients/test_oidc.py` has the flows over sockets, with wrong providers.
 @Suite struct IdentityTests {
@@ -76,6 +77,26 @@ import Testing
       #expect(try await village.request(.post, "/me/identities", body, fields: fields).status == 403)
       #expect(try await village.request(.delete, "/me/identities/\(id)", fields: fields).status == 403)
       #expect(try await village.request(.get, "/me/identities", fields: fields).count("data") == 1)
+    }
+  }
+
+  @Test func `an account at a provider of earlier settings is no way to sign in`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await OpenIDProvider.link("g-1", to: "grace", in: village)
+      let other = try await OpenIDProvider.link("g-2", to: "grace", in: village)
+      // Grace has no password, and the first account is at a provider that has gone from the settings.
+      let number = try #require(Int(id))
+      try await village.community.store.write { [user = village.user("grace")] tx throws(Refusal) in
+        try tx.setPassword(nil, of: user)
+        try tx.run { connection in
+          try connection.execute("update identity set issuer = 'https://gone.example' where id = $1", number)
+        }
+      }
+      let refused = try await village.request(.delete, "/me/identities/\(other)", as: "grace")
+      #expect(refused.status == 409 && refused.code == "last_sign_in_method")
+      try await village.expect(204, .delete, "/me/identities/\(id)", as: "grace")
+      try await OpenIDProvider.link("g-3", to: "grace", in: village)
+      try await village.expect(204, .delete, "/me/identities/\(other)", as: "grace")
     }
   }
 

@@ -33,7 +33,8 @@ extension API {
   }
 
   @Sendable static func unlinkIdentity(_ context: RequestContext) async throws -> Response {
-    try await context.community.unlinkIdentity(try context.id(), by: context.caller)
+    try await context.community.unlinkIdentity(
+      try context.id(), over: context.api.issuers, by: context.caller)
     return Response(.noContent)
   }
 

@@ -46,6 +46,20 @@ public enum IssuerOutcome: Sendable {
   case proved(back: String)
 }
 
+extension IssuerService? {
+  /// The URLs of the issuers that sign users in. Those of earlier settings are not among them.
+  var urls: [String] { self?.issuers.map(\.url) ?? [] }
+}
+
+extension Identity {
+  init(_ stored: StoredIdentity, at service: IssuerService?) {
+    let issuer = service?.issuers.first { $0.url == stored.issuer }
+    self.init(
+      id: stored.id, issuer: issuer?.id, issuerName: issuer?.name ?? stored.issuer, name: stored.name,
+      createdAt: stored.createdAt, lastUsedAt: stored.lastUsedAt)
+  }
+}
+
 enum IssuerCookie {
   static let request = "issuer request"
   static let ticket = "issuer ticket"
@@ -60,14 +74,7 @@ extension CommunityView {
     let found = try read { tx throws(Refusal) in
       try ListPage(page, by: { ListKey($0.id) }) { slice throws(Refusal) in try tx.identities(of: user, slice) }
     }
-    return try found.map { identities in
-      identities.map { identity in
-        let issuer = service?.issuers.first { $0.url == identity.issuer }
-        return Identity(
-          id: identity.id, issuer: issuer?.id, issuerName: issuer?.name ?? identity.issuer, name: identity.name,
-          createdAt: identity.createdAt, lastUsedAt: identity.lastUsedAt)
-      }
-    }
+    return try found.map { identities in identities.map { Identity($0, at: service) } }
   }
 
   /// The account that a visitor may create with the cookie of an answer; nil for an invalid cookie.
@@ -115,13 +122,18 @@ extension Community {
   }
 
   /// Unlinks an account of the caller, and ends the other sessions that it has opened. No-op if already unlinked.
-  public func unlinkIdentity(_ id: ID<Identity>, by caller: Caller) async throws(Refusal) {
+  public func unlinkIdentity(
+    _ id: ID<Identity>, over service: IssuerService?, by caller: Caller
+  ) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
+    let issuers = service.urls
     try await store.write { [allowsPasswordSignIn] tx throws(Refusal) in
       try tx.requireProof(of: caller, forbidsTokens: true)
       guard try tx.identity(id, of: user) != nil else { return }
-      let (password, count) = (try tx.password(of: user), try tx.identityCount(of: user))
-      guard allowsPasswordSignIn && password != nil || count > 1 else { throw .lastSignInMethod }
+      let password = try tx.password(of: user)
+      if !allowsPasswordSignIn || password == nil {
+        guard try tx.hasIdentity(at: issuers, of: user, except: id) else { throw .lastSignInMethod }
+      }
       try tx.endSessions(openedBy: id, except: caller.session)
       try tx.deleteIdentity(id)
       try tx.addNotification(.identityUnlinked, of: user, by: user)

@@ -65,6 +65,19 @@ extension ReadTransaction {
     }
   }
 
+  /// Whether one of these issuers signs a user in.
+  ///
+  /// - Parameter identity: an account that does not count.
+  public func hasIdentity(
+    at issuers: [String], of user: ID<User>, except identity: ID<Identity>? = nil
+  ) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.all(
+        "select issuer from identity where user_id = $1 and id is distinct from $2", user.number, identity?.number
+      ) { row in try row.text(0) }
+    }.contains { issuers.contains($0) }
+  }
+
   /// The issuers of a user's accounts, each once.
   public func issuers(of user: ID<User>) throws(Refusal) -> [String] {
     try run { connection in
