@@ -100,6 +100,43 @@ import Testing
     }
   }
 
+  @Test(arguments: [("cross-site", false), ("same-site", false), ("same-origin", true), ("none", true), (nil, true)])
+  func `a page of another site starts no sign-in`(site: String?, isStarted: Bool) async throws {
+    try await Village.open(.inMemory) { village in
+      let fields: Fields = site.map { ["Sec-Fetch-Site": $0] } ?? [:]
+      for name in [nil, "grace"] {
+        for query in ["?back=/forums", "?back=/forums&prove"] where name != nil || !query.hasSuffix("prove") {
+          let started = try await village.page("/oidc/work\(query)", as: name, fields: fields)
+          #expect(started.status == 303 && started.fields.has("set-cookie") == isStarted)
+          let place = started.fields["location"] ?? ""
+          #expect(place.hasPrefix(isStarted ? "https://id.example.org/" : "/sign-in"), "\(place)")
+        }
+      }
+    }
+  }
+
+  @Test func `the answer of another browser's request links and signs in no user`() async throws {
+    try await Village.open(.inMemory) { village in
+      // The attacker stops before the answer, and leads the victim to its address.
+      let asked = try await village.expect(201, .post, "/me/identities", as: "linus", ["issuer": "work"])
+      let state = try #require(try FormPairs(WebAddress(asked["url"] ?? "")?.query ?? "")["state"])
+      let lured = try await village.page("/oidc/work/callback?code=l-1&state=\(state)", as: "grace")
+      #expect(lured.status == 400)
+      // Also with a request of the victim that waits.
+      let own = try await village.page("/oidc/work", as: "grace")
+      let cookie = try #require(own.fields["set-cookie"]?.split(separator: ";").first.map(String.init))
+      let mixed = try await village.page(
+        "/oidc/work/callback?code=l-1&state=\(state)", as: "grace", fields: ["Cookie": cookie])
+      #expect(mixed.status == 400)
+      // Nor with the cookie of the attacker, as a host of the same domain might set it.
+      let answer = try await OpenIDProvider.finish(asked, with: "l-1", as: "grace", in: village)
+      #expect(answer.status == 400)
+      for name in ["grace", "linus"] {
+        #expect(try await village.request(.get, "/me/identities", as: name).count("data") == 0)
+      }
+    }
+  }
+
   @Test func `erasure of a user deletes their accounts`() async throws {
     try await Village.open(.inMemory) { village in
       try await OpenIDProvider.link("g-1", to: "grace", in: village)

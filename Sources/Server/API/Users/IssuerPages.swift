@@ -10,11 +10,13 @@ import Web
 extension PageContext {
   static let maxSignUpBytes = 8_192
 
-  /// Leads the browser to the issuer. With `?prove` the user proves that the session is theirs.
+  /// Leads the browser to the issuer. With `?prove` the user proves that the session is theirs. A page of another site may not
+  /// start it: an issuer that answers without asking would replace the session of its visitor. The user presses a button first.
   func startSignIn() async throws -> Response {
     let (service, issuer) = try issuer()
     let form = try Self.pairs(of: request.head.target.query ?? "")
     let back = PageAddress.ownPath(form["back"] ?? "/") ?? "/"
+    guard !isFromOtherSite else { return leave(to: PageAddress.signIn(back: back)) }
     let isProof = form["prove"] != nil
     let caller = try signedIn()?.caller
     if isProof, caller == nil {
@@ -96,6 +98,12 @@ extension PageContext {
   // MARK: The request
 
   private static let maxInviteBytes = 128
+
+  /// Whether a page of another site, or of another host of the same domain, leads here. Browsers say so in Fetch Metadata; a request
+  /// without it is from an old one, or from none.
+  private var isFromOtherSite: Bool {
+    request.fields["sec-fetch-site"].map { $0 != "same-origin" && $0 != "none" } ?? false
+  }
 
   private func issuer() throws(Refusal) -> (IssuerService, Issuer) {
     guard let service = api.issuers, let issuer = request.parameters["issuer"].flatMap({ service[$0] }) else {
