@@ -19,6 +19,7 @@ public final class Community: Sendable {
   let timeZones = TimeZones()
   /// Whether users sign up and sign in with passwords.
   public let allowsPasswordSignIn: Bool
+  let signOuts = SignOuts()
   /// Whether an import runs.
   let isImporting = Mutex(false)
   /// Signs file URLs. It is never stored, so that a stolen database or backup signs none. Nil if the system has no random

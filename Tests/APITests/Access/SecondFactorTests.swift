@@ -164,6 +164,20 @@ import Testing
     }
   }
 
+  @Test func `a sign-out voids a sign-in that waits for its code`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let app = try await AuthenticatorApp(village, clock, for: "grace", ["keep_sessions": true])
+      let waiting = try await app.challenge()
+      try await village.expect(204, .delete, "/sessions/current", as: "grace")
+      clock.add(30_000)
+      let refused = try await app.confirm(try app.code(), waiting)
+      #expect(refused.status == 400 && refused["errors.0.field"] == "challenge")
+      // The next one is valid.
+      #expect(try await app.confirm(try app.code()).status == 201)
+    }
+  }
+
   @Test func `wrong codes are limited together, from all challenges`() async throws {
     let clock = StoppedClock()
     var rates = Village.unlimited

@@ -145,21 +145,28 @@ extension Community {
     let user = try caller.requireUser()
     guard let session else { return try await endCurrent(of: user, caller) }
     guard session == caller.session || caller.scope >= .admin else { throw .forbidden }
-    try await store.write { tx throws(Refusal) in try tx.end(session, .session, of: user) }
+    try await store.write { [signOuts] tx throws(Refusal) in
+      try tx.end(session, .session, of: user)
+      signOuts.note(user, at: tx.now)
+    }
   }
 
   /// Revokes the caller's sessions except the current one. Tokens stay.
   public func revokeOtherSessions(by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
-    try await store.write { tx throws(Refusal) in try tx.endOtherSessions(of: user, except: caller.session) }
+    try await store.write { [signOuts] tx throws(Refusal) in
+      try tx.endOtherSessions(of: user, except: caller.session)
+      signOuts.note(user, at: tx.now)
+    }
   }
 
   /// Revokes the current session or token.
   private func endCurrent(of user: ID<User>, _ caller: Caller) async throws(Refusal) {
     guard let session = caller.session else { throw .notFound }
-    try await store.write { tx throws(Refusal) in
+    try await store.write { [signOuts] tx throws(Refusal) in
       try tx.end(session, .session, of: user)
       try tx.end(session, .token, of: user)
+      signOuts.note(user, at: tx.now)
     }
   }
 

@@ -1,5 +1,5 @@
 // The first half of a two-step sign-in: a text that proves the password for five minutes. The server keeps no state. A new
-// password, or a restart of the server, voids it.
+// password, a sign-out of the user, or a restart of the server, voids it.
 
 import ParleyCrypto
 public import ParleyModel
@@ -94,9 +94,9 @@ extension Community {
     guard let challenge = SignedChallenge(parsing: challenge) else { throw .invalid("challenge", .unknown) }
     let secret = try Secret.makeToken()
     let outcome: Result<OpenedSession, Refusal> = try await store.write {
-      [bounds, linkKey, deviceKey, secrets = store.secrets] tx throws(Refusal) in
+      [bounds, linkKey, deviceKey, signOuts, secrets = store.secrets] tx throws(Refusal) in
       guard let linkKey else { throw .unavailable }
-      guard let user = try tx.user(of: challenge, key: linkKey) else { throw .invalid("challenge", .unknown) }
+      guard let user = try tx.user(of: challenge, key: linkKey, signOuts) else { throw .invalid("challenge", .unknown) }
       let kind: CodeKind
       do throws(Refusal) { kind = try tx.useUp(code, of: user, secrets) } catch .invalid(let faults) {
         // The lost key of the server is not a fault of the code.
@@ -127,13 +127,17 @@ extension CommunityView {
   /// The user of a valid challenge; nil if it is invalid, expired or of an earlier start of the server.
   public func user(challengedBy text: String) throws(Refusal) -> ID<User>? {
     guard let challenge = SignedChallenge(parsing: text), let key = community.linkKey else { return nil }
-    return try read { tx throws(Refusal) in try tx.user(of: challenge, key: key) }
+    let signOuts = community.signOuts
+    return try read { tx throws(Refusal) in try tx.user(of: challenge, key: key, signOuts) }
   }
 }
 
 extension ReadTransaction {
-  fileprivate func user(of challenge: SignedChallenge, key: [UInt8]) throws(Refusal) -> ID<User>? {
-    guard let password = try password(of: challenge.user),
+  fileprivate func user(
+    of challenge: SignedChallenge, key: [UInt8], _ signOuts: SignOuts
+  ) throws(Refusal) -> ID<User>? {
+    guard !signOuts.hasSignedOut(challenge.user, since: challenge.expiresAt - SignedChallenge.life),
+      let password = try password(of: challenge.user),
       try challenge.isValid(password: password, key: key, at: now)
     else { return nil }
     return challenge.user
