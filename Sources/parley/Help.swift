@@ -201,15 +201,20 @@ enum Help {
     parley user disable NAME
     parley user enable NAME
     parley user reset NAME [--second-factor]
+    parley user identities NAME [--json]
+    parley user recover NAME [--keep-identity ID]
 
     Manages the users of the site. reset prints a password reset link, valid once, for a day. With --second-factor it
     removes the two-step sign-in and the passkeys instead, for a user who lost the authenticator app and the recovery codes.
+    recover takes a stolen account from the thief: it removes the password, the two-step sign-in, passkeys, linked accounts and
+    the email address, ends all sessions, tokens and connected apps, and prints a password reset link. --keep-identity spares a
+    linked account.
     \(controlSocket)
     Changes of roles and states are recorded in the name of the site's owner.
 
     Settings
 
-    """ + table([.role, .passwordStdin, .secondFactor, .json])
+    """ + table([.role, .passwordStdin, .secondFactor, .keepIdentity, .json])
   }
 
   static var invite: String {

@@ -241,6 +241,9 @@ extension Setting {
   static let secondFactor = Setting(
     name: "second-factor", value: nil, summary: "remove the two-step sign-in and the passkeys of a user who lost them",
     isFlagOnly: true)
+  static let keepIdentity = Setting(
+    name: "keep-identity", value: "ID", summary: "linked account that stays, as parley user identities prints it",
+    isFlagOnly: true)
   static let reason = Setting(
     name: "reason", value: "TEXT", summary: "reason for the audit log", isFlagOnly: true)
   static let remote = Setting(

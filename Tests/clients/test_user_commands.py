@@ -79,7 +79,8 @@ class AtRest(Site):
                 (("user", "create", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role is invalid"),
                 (("user", "role", "ada", "member"), None, "needs an owner"),
                 (("user", "disable", "ada"), None, "needs an owner"),
-                (("user", "reset", "grace"), None, "No user"),
+                (("user", "reset", "grace"), None, "No user"), (("user", "recover", "grace"), None, "No user"),
+                (("user", "identities", "grace"), None, "No user"),
                 (("token", "ada", "--scope", "everything"), None, "The scope is invalid"),
                 (("invite", "--role", "owner"), None, "The role is invalid"),
                 (("invite", "--forum", "99"), None, "The forum id is unknown"),
@@ -107,6 +108,9 @@ class AtRest(Site):
         self.assertRegex(self.say("setup"), r"\Ahttps://chat\.example\.org/setup/[0-9a-f]{64}\n\Z")
         self.add("ada", "--role", "owner")
         self.assertRegex(self.say("user", "reset", "ada"), r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\n\Z")
+        self.add("grace")
+        self.assertRegex(self.say("user", "recover", "grace"), r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\n\Z")
+        self.assertEqual(self.say("user", "identities", "grace").split(), ["ID", "SERVICE", "NAME", "SINCE", "LAST", "USED"])
         self.assertRegex(self.say("invite", "--uses", "3", "--expires", "7d", "--role", "guest"),
                          r"\Ahttps://chat\.example\.org/i/[0-9a-f]{32}\n\Z")
         self.assertRegex(self.say("token", "ada", "--scope", "write", "--name", "backup"), r"\Aparley_[0-9A-Za-z]{49}\n\Z")

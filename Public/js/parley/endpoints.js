@@ -22,6 +22,8 @@ export const endpoints = /** @type {const} */ ({
   approveUser: 'PUT /users/{id}/approval',
   rejectUser: 'DELETE /users/{id}/approval',
   resetSecondFactor: 'POST /users/{id}/reset-second-factor',
+  listUserIdentities: 'GET /users/{id}/identities',
+  recoverUser: 'POST /users/{id}/recover',
   createPasswordReset: 'POST /users/{id}/reset',
   discoverUsers: 'POST /users/discover',
   getAvatar: 'GET /users/{id}/avatar',

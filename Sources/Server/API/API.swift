@@ -150,10 +150,14 @@ struct Endpoint: Sendable {
     self.answer = answer
   }
 
+  /// Paths of the staff, whose noun has another operation for one's own.
+  private static let ofStaff: Set = ["/users/{id}/identities"]
+
   /// `/me` and `/me/…` are short for `/users/me` and `/users/me/…`.
   var paths: [String] {
     let (me, them) = ("/me/", "/users/{id}")
     if path.hasPrefix(me) { return [path, "/users" + path] }
+    if Self.ofStaff.contains(path) { return [path] }
     if path == them || path.hasPrefix(them + "/") { return [path, "/me" + path.dropFirst(them.count)] }
     return [path]
   }

@@ -39,6 +39,8 @@ extension API {
     Endpoint(.delete, "/me/second-factor", .user(.admin), disableSecondFactor),
     Endpoint(.post, "/me/second-factor/recovery-codes", .user(.admin), createRecoveryCodes),
     Endpoint(.post, "/users/{id}/reset-second-factor", .user(.admin), resetSecondFactor),
+    Endpoint(.get, "/users/{id}/identities", .user(.admin), listUserIdentities),
+    Endpoint(.post, "/users/{id}/recover", .user(.admin), recoverUser),
     Endpoint(.get, "/me/passkeys", .user(.read), listPasskeys),
     Endpoint(.post, "/me/passkeys/options", .user(.admin), createPasskeyOptions),
     Endpoint(.post, "/me/passkeys", .user(.admin), createPasskey),

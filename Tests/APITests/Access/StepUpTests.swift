@@ -19,6 +19,7 @@ import Testing
       (.patch, "/users/@ben", ["disabled": true]), (.put, "/users/@ben/ban", ["reason": "x"]),
       (.post, "/users/@grace/reset", nil), (.post, "/users/@grace/reset-second-factor", nil), (.post, "/backups", nil),
       (.post, "/me/export", nil), (.get, "/me/export/content", nil),
+      (.post, "/users/@grace/recover", nil),
       (.delete, "/backups/1", nil), (.get, "/backups/1/content", nil),
       (.patch, "/settings", ["require_second_factor": "staff"]),
       (.post, "/invites", ["role": "moderator"]), (.post, "/bots", ["name": "dice", "scope": "read"]),
@@ -85,7 +86,7 @@ import Testing
       try await village.addUser("ben", .admin)
       _ = try await AuthenticatorApp(village, clock, for: "ada")
       let fields: Fields = ["Authorization": "Bearer \(try await village.token("ada", .admin))"]
-      for reset in ["reset", "reset-second-factor"] {
+      for reset in ["reset", "reset-second-factor", "recover"] {
         for user in ["me", "@ada", "@ben"] {
           let byToken = try await village.request(.post, "/users/\(user)/\(reset)", fields: fields)
           #expect(byToken.status == 403 && byToken.code == "forbidden", "\(user) \(reset)")

@@ -120,6 +120,8 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     ReplayCase(
       "post /users/{id}/reset-second-factor",
       { try await $0.request(.post, "/users/@zoe/reset-second-factor", as: "ada", [:]) }),
+    ReplayCase(
+      "post /users/{id}/recover", { try await $0.request(.post, "/users/@zoe/recover", as: "ada", [:]) }),
     ReplayCase("post /me/second-factor", { try await $0.request(.post, "/me/second-factor", as: "grace") }),
     ReplayCase("delete /me/second-factor", { try await $0.request(.delete, "/me/second-factor", as: "grace") }),
     ReplayCase(

@@ -358,6 +358,7 @@ private let wholeSite = SiteSettingsChange(
     let made = PasskeyRegistration(id: "AA", clientData: "AQ", attestation: "Ag", transports: ["internal"])
     try sent.take(.createPasskey(PasskeyDraft(name: "Phone", credential: made)))
     try sent.take(.updatePasskey(ID(6), name: "Key"))
+    try sent.take(.recoverUser(.name("grace"), keepIdentity: ID(7)))
     try sent.take(.linkIdentity(at: "work", back: "/you/accounts"))
     try sent.take(.enableSecondFactor(code: "287082", keepSessions: true))
     try sent.take(.disableSecondFactor(keepSessions: true))

@@ -143,6 +143,31 @@ class OIDC(Village):
         expect(page.get_by_role("heading", name="Authorize Client")).to_be_visible()
         self.eventually(page, True, lambda: opened.value.is_closed())
 
+    def test_the_staff_recovers_a_stolen_account(self):
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute(
+                "insert into identity (id, user_id, issuer, subject, name, created_at) "
+                "select 1, id, ?, 'thief', 'thief@example.org', 1 from account where name = 'lin'", (self.provider.url,))
+        page = self.signed_in("ada")
+        self.go(page, "/u/lin")
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Recover stolen account").click()
+        dialog = page.get_by_role("dialog", name="Recover stolen account")
+        expect(dialog).to_contain_text("all sessions, tokens and apps end")
+        keep = dialog.get_by_label("Linked account that stays")
+        expect(keep.get_by_role("option")).to_have_text(["None", "Own identity: thief@example.org"])
+        self.photograph(page, "recovery-desktop")
+        self.assert_accessible(page, "recovery")
+        page.set_viewport_size({"width": 390, "height": 844})
+        self.assert_fits(page, "recovery")
+        self.photograph(page, "recovery-phone")
+        dialog.get_by_role("button", name="Recover", exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(dialog).to_contain_text("Lin can set a new password with the link.")
+        link = dialog.get_by_label("Link").input_value()
+        self.assertEqual(self.call("GET", f"/links/{link.rsplit('/', 1)[1]}")["kind"], "reset")
+        self.assertFalse(self.call("GET", "/users/@lin/identities", token=self.tokens["ada"])["data"])
+
     def test_a_failure_has_a_way_back(self):
         page = self.page(self.context("phone"))
         page.goto(self.origin + "/oidc/mock?back=/forums")

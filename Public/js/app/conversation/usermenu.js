@@ -70,6 +70,25 @@ export function userItems(shell, user, changed = () => {}) {
   ].filter((it) => it !== false && it !== undefined);
 }
 
+/** Takes a stolen account from the thief, and shows the link for a new password. */
+async function recover(site, user) {
+  const name = displayName(user);
+  const { data } = await site.client.calls.listUserIdentities({ id: user.id });
+  const none = ['', say('user.recoverNone')];
+  const keep = choice(say('user.recoverKeep'), [none, ...data.map((it) => [it.id, `${it.issuer_name}: ${it.name}`])]);
+  keep.hidden = !data.length;
+  const sentence = el('p', null, say('user.recoverSentence', { name }));
+  const control = Object.assign(el('div', null, sentence, keep), { input: keep.input });
+  const kept = await ask(say('user.recover'), control, say('user.recoverVerb'), 'danger');
+  if (kept === null) return;
+  const body = kept ? { keep_identity: kept } : {};
+  const { link } = await site.call('POST', `/users/${user.id}/recover`, { body });
+  dialog(say('user.recover'), [
+    el('p', null, say(link ? 'user.recoverDone' : 'user.recoverKept', { name })),
+    link && field(say('format.link'), { value: link.url }),
+  ]);
+}
+
 /** Operations of staff on an account. */
 function staffItems(site, user, done) {
   return [
@@ -92,6 +111,12 @@ function staffItems(site, user, done) {
         if (await confirm(say('user.resetFactor'), say('user.resetFactorSentence', { name: displayName(user) }), say('twoStep.off')))
           await done(() => site.call('POST', `/users/${user.id}/reset-second-factor`), 'user.resetFactorDone');
       },
+    },
+    {
+      words: say('user.recover'),
+      picture: 'shield',
+      danger: true,
+      on: () => recover(site, user).catch(report),
     },
     {
       words: say('user.role'),

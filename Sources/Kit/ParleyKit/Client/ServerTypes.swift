@@ -355,6 +355,17 @@ public struct InviteWithCode: JSONReadable, Sendable, Hashable {
   }
 }
 
+/// The outcome of the recovery of a user by the staff.
+public struct UserRecovery: JSONReadable, Sendable, Hashable {
+  /// Sets a new password; nil if the site has switched passwords off.
+  public let link: PasswordResetLink?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    link = try object.optional("link")
+  }
+}
+
 /// A one-time link that sets a new password.
 public struct PasswordResetLink: JSONReadable, Sendable, Hashable {
   /// The code, which is returned only once.

@@ -8,6 +8,7 @@ extension Endpoint {
     "POST /sessions", "POST /sessions/second-factor", "POST /sessions/passkey/options", "POST /sessions/passkey",
     "POST /sessions/current/proof/options", "POST /sessions/current/proof", "POST /links/{code}", "POST /me/tokens",
     "POST /password-resets", "PUT /me/password", "POST /users/{id}/reset", "POST /users/{id}/reset-second-factor",
+    "POST /users/{id}/recover",
     "PATCH /users/{id}", "PATCH /settings", "POST /messages/{id}/remove", "POST /removals", "PUT /users/{id}/ban",
     "PUT /users/{id}/silence", "PATCH /reports", "PATCH /reports/{id}", "POST /destructions",
   ]

@@ -15,6 +15,8 @@ extension API {
     Endpoint(.patch, "/users/{id}", .controlSocket, updateUser),
     Endpoint(.post, "/users/{id}/reset", .controlSocket, createPasswordReset),
     Endpoint(.post, "/users/{id}/reset-second-factor", .controlSocket, resetSecondFactor),
+    Endpoint(.get, "/users/{id}/identities", .controlSocket, listUserIdentities),
+    Endpoint(.post, "/users/{id}/recover", .controlSocket, recoverUser),
     Endpoint(.post, "/users/{id}/tokens", .controlSocket, createTokenForUser),
     Endpoint(.get, "/bots", .controlSocket, listBots),
     Endpoint(.post, "/bots", .controlSocket, createBot),

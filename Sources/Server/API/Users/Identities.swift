@@ -38,6 +38,23 @@ extension API {
     return Response(.noContent)
   }
 
+  @Sendable static func listUserIdentities(_ context: RequestContext) async throws -> Response {
+    let page = try context.query { query in try query.page() }
+    let accounts = try context.view.listUserIdentities(
+      page, of: try context.reference(), at: context.api.issuers, for: context.caller)
+    return try .page(accounts, context)
+  }
+
+  @Sendable static func recoverUser(_ context: RequestContext) async throws -> Response {
+    let kept: ID<Identity>? = try await context.optionalBody { body in try body.optional("keep_identity") }
+    let link = try await context.community.recoverUser(
+      try context.reference(), keeping: kept, by: context.caller)
+    return .object(.created) { json in
+      guard let link else { return json.null("link") }
+      json.object("link") { json in link.writeMembers(to: &json, at: context.server.origin) }
+    }
+  }
+
   /// The logout of an issuer, which has no credentials but its signature.
   @Sendable private static func endIssuerSessions(_ context: RequestContext) async throws -> Response {
     guard let service = context.api.issuers, let issuer = context.request.parameters["issuer"].flatMap({ service[$0] })

@@ -75,11 +75,7 @@ extension API {
 
   @Sendable static func createPasswordReset(_ context: RequestContext) async throws -> Response {
     let link = try await context.community.createPasswordReset(for: try context.reference(), by: context.caller)
-    return .object(.created) { json in
-      json.field("code", link.code)
-      json.field("url", "\(context.server.origin)/reset/\(link.code)")
-      json.field("expires_at", Timestamp(link.expiresAt))
-    }
+    return .object(.created) { json in link.writeMembers(to: &json, at: context.server.origin) }
   }
 
   @Sendable static func getLink(_ context: RequestContext) async throws -> Response {
@@ -103,5 +99,14 @@ extension User {
     let access = own != nil ? "own" : standing != nil ? "known" : "seen"
     let mentions = UInt(bitPattern: summary.bioEntities?.bytes.hashValue ?? 0)
     return "\(summary.revision)-\(access)-\(standing?.lastSeenAt ?? 0)-\(mentions)"
+  }
+}
+
+extension PasswordReset {
+  /// - Parameter origin: of the site.
+  func writeMembers(to json: inout JSONWriter, at origin: String) {
+    json.field("code", code)
+    json.field("url", "\(origin)/reset/\(code)")
+    json.field("expires_at", Timestamp(expiresAt))
   }
 }

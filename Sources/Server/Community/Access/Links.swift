@@ -46,10 +46,7 @@ extension Community {
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       try tx.requireReset(of: user, rights, by: caller)
       guard allowsPasswordSignIn || user.summary.role == .owner else { throw .passwordSignInOff }
-      // Imported users sign up by an invite instead, and bots have tokens alone.
-      guard let standing = user.standing, !standing.isImported, user.summary.role != .bot,
-        standing.state == .active || standing.state == .deactivated
-      else { throw .conflict }
+      guard user.mayReset else { throw .conflict }
       let link = PasswordReset(code: secret.text, expiresAt: tx.now + Self.resetTime)
       let userID = user.summary.id
       try tx.addLink(.reset, for: userID, digest: secret.digest, by: actor, expiresAt: link.expiresAt)

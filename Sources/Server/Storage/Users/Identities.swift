@@ -135,6 +135,14 @@ extension WriteTransaction {
     }
   }
 
+  /// Deletes the accounts of a user but one. Returns whether there were others.
+  public func deleteIdentities(of user: ID<User>, except kept: ID<Identity>?) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        "delete from identity where user_id = $1 and id is distinct from $2", user.number, kept?.number) > 0
+    }
+  }
+
   /// Ends the sessions that an account has opened, but one.
   public func endSessions(openedBy identity: ID<Identity>, except current: ID<Session>? = nil) throws(Refusal) {
     try recordEnded { connection in

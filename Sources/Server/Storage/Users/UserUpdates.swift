@@ -210,7 +210,7 @@ extension WriteTransaction {
     return due.count == limit
   }
 
-  public func setPassword(_ hash: String, of user: ID<User>) throws(Refusal) {
+  public func setPassword(_ hash: String?, of user: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """

@@ -60,6 +60,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case passwordReset = "user.reset"
   /// Staff removed the authenticator app of a user.
   case secondFactorReset = "user.second_factor_reset"
+  /// Staff took all ways to sign in from a user whose account was stolen.
+  case userRecovered = "user.recovered"
   /// Staff ended the sessions and tokens of a user.
   case sessionsEnded = "user.sessions_ended"
   case roleChanged = "user.role"

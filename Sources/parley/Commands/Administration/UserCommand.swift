@@ -22,6 +22,12 @@ enum UserCommand {
     subcommand(
       "reset", operands: ["NAME"], settings: [.secondFactor], operations: ["createPasswordReset", "resetSecondFactor"],
       "print a password reset link", run: createPasswordReset),
+    subcommand(
+      "identities", operands: ["NAME"], settings: [.json], operations: ["listUserIdentities"],
+      "list the linked accounts of a user", run: listIdentities),
+    subcommand(
+      "recover", operands: ["NAME"], settings: [.keepIdentity], operations: ["recoverUser"],
+      "take a stolen account from the thief, and print a password reset link", run: recover),
   ]
 
   private static func subcommand(
@@ -137,6 +143,33 @@ enum UserCommand {
     }
     var response = try await client.response(.post, try path(name) + "/reset")
     return Outcome(.success, try response.string("url"))
+  }
+
+  @Sendable private static func listIdentities(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    try await printList(settings, of: try path(settings.operands[0]) + "/identities", from: client) { accounts, _ in
+      var rows = [["ID", "SERVICE", "NAME", "SINCE", "LAST USED"]]
+      for account in accounts {
+        var account = try account.object()
+        let lastUsed: String? = try account.optional("last_used_at")
+        rows.append([
+          try account.string("id"), Terminal.plain(try account.string("issuer_name")),
+          Terminal.plain(try account.string("name")), String(try account.string("created_at").prefix(10)),
+          lastUsed.map { String($0.prefix(10)) } ?? "never",
+        ])
+      }
+      return aligned(rows)
+    }
+  }
+
+  @Sendable private static func recover(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    let name = settings.operands[0]
+    var response = try await client.response(.post, try path(name) + "/recover") { json in
+      if let kept = settings.text(.keepIdentity) { json.field("keep_identity", kept) }
+    }
+    guard var link: JSONObject = try response.optional("link", { value throws(JSONError) in try value.object() }) else {
+      return Outcome(.success, "\(name) signs in with the linked account that stays.")
+    }
+    return Outcome(.success, try link.string("url"))
   }
 
   /// The path of a user in the operator's API.

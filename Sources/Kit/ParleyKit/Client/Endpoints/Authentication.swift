@@ -345,6 +345,15 @@ extension Request where Response == Page<Resource<Passkey>> {
 }
 
 extension Request where Response == Page<Resource<Identity>> {
+  /// `GET /users/{id}/identities`
+  public static func listUserIdentities(
+    of user: UserReference, limit: Int? = nil, next: String? = nil, previous: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/users/{id}/identities", [user.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next), QueryItem("previous", previous)])
+  }
+
   /// `GET /me/identities`
   public static func listIdentities(limit: Int? = nil, next: String? = nil, previous: String? = nil) -> Request {
     Request(

@@ -10,6 +10,16 @@ extension Request where Response == Resource<PasswordResetLink> {
   }
 }
 
+extension Request where Response == Resource<UserRecovery> {
+  /// `POST /users/{id}/recover`
+  ///
+  /// - Parameter kept: a linked account that goes on to sign in.
+  public static func recoverUser(_ user: UserReference, keepIdentity kept: ID<Identity>? = nil) -> Request {
+    let body = RequestBody.object { json in json.optional("keep_identity", kept) }
+    return Request(.post, "/users/{id}/recover", [user.description], body: body)
+  }
+}
+
 extension Request where Response == Resource<NewBot> {
   /// `POST /bots`
   ///
