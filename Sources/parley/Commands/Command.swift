@@ -65,7 +65,8 @@ extension Command {
 
   /// Commands for users, against any server.
   static let clientCommands: [Command] = [
-    login, logout, whoami, listSignIns, listForums, listTopics, listConversations, read, search, listNotifications,
+    login, logout, whoami, listSignIns, listIdentities, unlinkIdentity, listForums, listTopics, listConversations, read,
+    search, listNotifications,
     post, reply,
     react, press, invoke, edit, delete, createTopic, directMessage, sendFile, getFile, sync, outbox, outboxRetry,
     outboxCancel,
