@@ -10,6 +10,8 @@ import Testing
 struct OpenIDProvider: Sendable {
   static let issuer = Issuer(
     id: "work", name: "Work", url: "https://id.example.org", clientID: "parley", clientSecret: "secret")
+  static let discord = Issuer(
+    id: "discord", name: "Discord", url: "https://discord.com", clientID: "parley", clientSecret: "secret")
 
   private let key: P256
   private let clock: @Sendable () -> Int64
@@ -22,7 +24,7 @@ struct OpenIDProvider: Sendable {
   var service: IssuerService {
     let (key, clock) = (key, clock)
     return IssuerService(
-      [Self.issuer],
+      [Self.issuer, Self.discord],
       metadata: { issuer async throws(OIDCFault) in
         let members = ["authorization_endpoint", "token_endpoint", "jwks_uri"].map {
           #""\#($0)":"\#(issuer.url)/\#($0)""#
@@ -36,8 +38,15 @@ struct OpenIDProvider: Sendable {
       },
       exchange: { code, request, issuer async throws(OIDCFault) in
         let now = clock() / 1_000
+        // A code `subject email` tells a verified address, `subject ?email` one that is not.
+        let parts = code.split(separator: " ").map(String.init)
+        let code = parts[0]
+        let email = parts.dropFirst().first.map { email in
+          let isVerified = !email.hasPrefix("?")
+          return #""email":"\#(isVerified ? email : String(email.dropFirst()))","email_verified":\#(isVerified),"#
+        }
         let claims =
-          #"{"iss":"\#(issuer.url)","aud":"\#(issuer.clientID)","sub":"\#(code)","preferred_username":"\#(code)","#
+          #"{\#(email ?? "")"iss":"\#(issuer.url)","aud":"\#(issuer.clientID)","sub":"\#(code)","preferred_username":"\#(code)","#
           + #""iat":\#(now),"exp":\#(now + 300),"auth_time":\#(now),"nonce":"\#(request.nonce)"}"#
         let text = [#"{"alg":"ES256"}"#, claims].map { Base64.encode(Array($0.utf8), .url) }.joined(separator: ".")
         guard let signature = try? key.signature(of: Array(text.utf8)) else { throw OIDCFault(.signature) }
@@ -57,13 +66,14 @@ struct OpenIDProvider: Sendable {
 
   /// Opens the page of the answer to a request, whose page and cookie `asked` has.
   static func finish(
-    _ asked: Answer, with subject: String, as name: String?, in village: Village
+    _ asked: Answer, with subject: String, at issuer: Issuer = issuer, as name: String?, in village: Village
   ) async throws -> Answer {
     let cookie = try #require(asked.fields["set-cookie"]?.split(separator: ";").first.map(String.init))
     let page = try #require(WebAddress(asked["url"] ?? asked.fields["location"] ?? ""))
     let query = try FormPairs(page.query ?? "")
     let state = try #require(query["state"])
+    let code = subject.replacing(" ", with: "%20")
     return try await village.page(
-      "/oidc/work/callback?code=\(subject)&state=\(state)", as: name, fields: ["Cookie": cookie])
+      "/oidc/\(issuer.id)/callback?code=\(code)&state=\(state)", as: name, fields: ["Cookie": cookie])
   }
 }

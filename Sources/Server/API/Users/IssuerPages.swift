@@ -65,6 +65,10 @@ extension PageContext {
       try api.limiter.count(.login, by: caller, at: server.client, now: server.uptime)
       return try respond(to: OIDCFault(.noRequest), of: issuer, back: "/")
     }
+    if let claimed = try view.claimedUser(by: ticket, at: issuer) {
+      return respond(
+        ticket, of: issuer, name: claimed.name ?? "", displayName: claimed.displayName ?? "", claimed: claimed)
+    }
     let name = Self.proposedName(ticket.preferredName)
     return respond(ticket, of: issuer, name: name, displayName: ticket.displayName ?? "")
   }
@@ -89,7 +93,9 @@ extension PageContext {
       try context.addCookies(of: opened, to: &response)
       return response
     } catch Refusal.invalid(let faults) where !faults.contains(where: { $0.field == "invite" }) {
-      return respond(ticket, of: issuer, name: name, displayName: displayName, faults: faults.map(\.field))
+      return respond(
+        ticket, of: issuer, name: name, displayName: displayName,
+        claimed: try view.claimedUser(by: ticket, at: issuer), faults: faults.map(\.field))
     } catch {
       return try respond(to: error, of: issuer, back: ticket.back)
     }
@@ -194,8 +200,10 @@ extension PageContext {
     return response
   }
 
+  /// - Parameter claimed: the imported user that the new one is.
   private func respond(
-    _ ticket: SignUpTicket, of issuer: Issuer, name: String, displayName: String, faults: [String] = []
+    _ ticket: SignUpTicket, of issuer: Issuer, name: String, displayName: String, claimed: UserSummary? = nil,
+    faults: [String] = []
   ) -> Response {
     let title = words[.createAccount]
     let rules = site.settings.rules
@@ -206,6 +214,10 @@ extension PageContext {
         "p", [:],
         html.words.said(
           .issuerLead, ["issuer": issuer.name, "name": ticket.label, "site": siteName], count: nil))
+      if let claimed {
+        let name = claimed.displayName ?? claimed.name ?? ""
+        html.tag("p", ["data-claim": ""], html.words.filled(.issuerClaim, name: html.words.isolated(name)))
+      }
       html.tag("form", ["class": "consent", "method": "post", "action": issuer.signUpPath]) { html in
         if !faults.isEmpty {
           html.tag("p", ["class": "consent-fault", "role": "alert"], html.words[Self.sentence(of: faults)])

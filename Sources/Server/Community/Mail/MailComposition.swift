@@ -124,6 +124,12 @@ extension WriteTransaction {
       let subject: MailTexts.Text = fault == .attachments ? .replyAttachmentsSubject : .replySubject
       content = MailContent(subject: words(subject, parameters), lead: words(fault.text, parameters), words: words)
       content.action = (label: words(.digestOpen, parameters), url: service.origin + "/")
+    case .reset where user.standing?.isImported == true:
+      guard let code = try mailedClaim(of: user, at: text) else { return nil }
+      content = MailContent(
+        subject: words(.claimSubject, parameters), lead: words(.claim, parameters), words: words)
+      content.action = (label: words(.claimAction), url: "\(service.origin)/i/\(code)")
+      content.footer = [(text: words(.claimHint), url: nil)]
     case .reset:
       guard user.mayResetByMail, let link = try mailedReset(of: due.user) else { return nil }
       content = MailContent(

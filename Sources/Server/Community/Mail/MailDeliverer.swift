@@ -92,6 +92,11 @@ public actor MailDeliverer {
           for user in try tx.users(ofLogin: login) where try tx.user(user)?.mayResetByMail == true {
             try tx.enqueueMail(.account(.reset), of: user)
           }
+          // Imported users have no password yet: they get a link to claim the account.
+          guard login.utf8.contains(UInt8(ascii: "@")) else { continue }
+          for claimed in try tx.claimableUsers(withEmail: login) {
+            try tx.enqueueMail(.account(.reset), of: claimed.user.summary.id, to: claimed.email)
+          }
         }
       }
     }

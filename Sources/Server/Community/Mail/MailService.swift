@@ -36,6 +36,10 @@ public struct MailTexts: Sendable {
   public enum Text: String, Sendable, Hashable, CaseIterable {
     case addressChanged = "page.mail.addressChanged"
     case addressChangedSubject = "page.mail.addressChangedSubject"
+    case claim = "page.mail.claim"
+    case claimAction = "page.mail.claimAction"
+    case claimHint = "page.mail.claimHint"
+    case claimSubject = "page.mail.claimSubject"
     case confirmation = "page.mail.confirmation"
     case confirmationAction = "page.mail.confirmationAction"
     case confirmationHint = "page.mail.confirmationHint"

@@ -206,7 +206,8 @@ extension Community {
     let secret = try Secret.makeToken()
     let result: SignUpResult? = try await store.write { [bounds, deviceKey, registration] tx throws(Refusal) in
       guard try tx.identity(at: issuer.url, subject: ticket.subject) == nil else { return nil }
-      var checked = try tx.checkedSignUp(of: registration)
+      let claimed = try tx.claimedUser(by: ticket, at: issuer)
+      var checked = try tx.checkedSignUp(of: registration, claiming: claimed)
       if let role = ticket.role { checked.role = role }
       let userID = try tx.insertUser(checked, nil)
       // An imported user has a role of before.
@@ -309,7 +310,9 @@ extension Community {
       guard role != nil else { throw OIDCFault(.noRole, token.groups.joined(separator: " ")) }
     }
     let now = try await store.readInBackground(.credentials) { tx throws(Refusal) in
-      try tx.requireOpenRegistration(hasInvite: request.invite != nil)
+      let email = token.isEmailVerified == true ? token.email : nil
+      let claimed = try tx.claimedUser(subject: token.subject, email: email, at: issuer)
+      try tx.requireOpenRegistration(isInvited: request.invite != nil || claimed != nil)
       return tx.now
     }
     let ticket = SignUpTicket(token, role: role, for: request, at: now)
@@ -362,11 +365,11 @@ extension Community {
 
 extension ReadTransaction {
   /// Throws unless new users may sign up.
-  fileprivate func requireOpenRegistration(hasInvite: Bool) throws(Refusal) {
+  fileprivate func requireOpenRegistration(isInvited: Bool) throws(Refusal) {
     let settings = try settings()
     switch settings.registration {
     case .closed: throw .forbidden
-    case .invite: guard hasInvite else { throw .invalid("invite", .missing) }
+    case .invite: guard isInvited else { throw .invalid("invite", .missing) }
     case .open, .approval: break
     }
     if let until = settings.signUpsPausedUntil, until > now { throw .signUpsPaused(until: until) }

@@ -147,22 +147,24 @@ extension Registration: CheckedInput {
 }
 
 extension ReadTransaction {
-  func checkedSignUp(of registration: Registration) throws(Refusal) -> CheckedSignUp {
+  /// - Parameter proved: an imported user that the new user has proved to be. It counts as an invite.
+  func checkedSignUp(of registration: Registration, claiming proved: User? = nil) throws(Refusal) -> CheckedSignUp {
     let settings = try settings()
     guard settings.registration != .closed else { throw .forbidden }
     if let until = settings.signUpsPausedUntil, until > now { throw .signUpsPaused(until: until) }
     guard settings.rules.isEmpty || registration.acceptsRules else { throw .invalid("accept_rules", .missing) }
     let invite = try registration.invite.map { code throws(Refusal) in try openInvite(code) }
-    if invite == nil, settings.registration == .invite { throw .invalid("invite", .missing) }
+    let isInvited = invite != nil || proved != nil
+    guard isInvited || settings.registration != .invite else { throw .invalid("invite", .missing) }
 
-    let claims = try invite?.claims.flatMap { id throws(Refusal) in try user(id) }
+    let claims = try invite?.claims.flatMap { id throws(Refusal) in try user(id) } ?? proved
     guard let name = (registration.name ?? claims?.summary.name).flatMap({ UserName($0) }) else {
       throw .invalid("name", .missing)
     }
     try checkIsFree(name.text, exceptFor: claims?.summary.id)
     return CheckedSignUp(
       name: name, displayName: registration.displayName, role: invite?.role ?? .member,
-      state: settings.registration == .approval && invite == nil ? .pending : .active, invite: invite, claims: claims)
+      state: settings.registration == .approval && !isInvited ? .pending : .active, invite: invite, claims: claims)
   }
 
   private func openInvite(_ code: String) throws(Refusal) -> Invite {

@@ -22,6 +22,22 @@ extension ReadTransaction {
     }
   }
 
+  /// Users with this address in a source, and its spelling there; a user of several sources several times.
+  public func importedUsers(
+    withEmail email: String, limit: Int
+  ) throws(Refusal) -> [(user: ID<User>, email: String)] {
+    try run { connection in
+      try connection.all(
+        """
+        select subject, email
+        from imported
+        where lower(email) = lower($1) and email is not null and kind = 'user'
+        limit $2
+        """, email, limit
+      ) { row in (user: ID(try row.int(0)), email: try row.text(1)) }
+    }
+  }
+
   /// The key of the imported site; nil if nothing was imported from a site of this kind.
   public func importedSite(from source: String) throws(Refusal) -> String? {
     try run { connection in

@@ -1,0 +1,72 @@
+// Claims of imported users by the person that they are: by an account at the program that they come from, or by an address that
+// they had there. The address counts if a provider has verified it, or if a mail with the link has arrived at it.
+
+public import OIDC
+public import ParleyModel
+import Storage
+
+extension CommunityView {
+  /// The imported user that the sign-up with a ticket claims.
+  public func claimedUser(by ticket: SignUpTicket, at issuer: Issuer) throws(Refusal) -> UserSummary? {
+    try read { tx throws(Refusal) in try tx.claimedUser(by: ticket, at: issuer)?.summary }
+  }
+}
+
+extension Issuer {
+  /// The program whose ids of users are the subjects of this issuer.
+  var importSource: String? { url == "https://discord.com" ? "discord" : nil }
+}
+
+extension User {
+  /// A banned one stays banned.
+  var isClaimable: Bool { standing?.isImported == true && standing?.state == .active }
+}
+
+extension ReadTransaction {
+  /// The imported user of a subject or else of an address; nil also for several users with the address.
+  func claimedUser(by ticket: SignUpTicket, at issuer: Issuer) throws(Refusal) -> User? {
+    try claimedUser(subject: ticket.subject, email: ticket.email, at: issuer)
+  }
+
+  /// - Parameter email: a verified address.
+  func claimedUser(subject: String, email: String?, at issuer: Issuer) throws(Refusal) -> User? {
+    if let source = issuer.importSource, let id = try imported(.user, subject, from: source),
+      let user = try user(ID(id)), user.isClaimable
+    {
+      return user
+    }
+    guard let email else { return nil }
+    let users = try claimableUsers(withEmail: email)
+    return users.count == 1 ? users[0].user : nil
+  }
+
+  /// The imported users who had this address, with its spelling.
+  func claimableUsers(withEmail email: String) throws(Refusal) -> [(user: User, email: String)] {
+    var found: [(user: User, email: String)] = []
+    for entry in try importedUsers(withEmail: email, limit: Self.maxUsersOfImportedEmail) {
+      guard !found.contains(where: { $0.user.summary.id == entry.user }), let user = try user(entry.user),
+        user.isClaimable
+      else { continue }
+      found.append((user, entry.email))
+    }
+    return found
+  }
+
+  private static var maxUsersOfImportedEmail: Int { 5 }
+}
+
+extension WriteTransaction {
+  /// The code of an invite with which the person at an address claims an imported user; nil while registration is closed. It is an
+  /// invite of the owner, for an hour.
+  func mailedClaim(of user: User, at email: String) throws(Refusal) -> String? {
+    guard user.isClaimable, try settings().registration != .closed, let owner = try owner(),
+      try claimableUsers(withEmail: email).contains(where: { $0.user.summary.id == user.summary.id })
+    else { return nil }
+    let secret = try Secret.make(byteCount: Secret.codeByteCount)
+    _ = try add(
+      NewInvite(
+        digest: secret.digest, createdBy: owner, role: .member, forum: nil, claims: user.summary.id, maxUses: 1,
+        expiresAt: now + Community.mailedResetTime))
+    return secret.text
+  }
+}
