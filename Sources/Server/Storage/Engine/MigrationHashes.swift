@@ -162,6 +162,7 @@ enum MigrationHashes {
     Migration(
       number: 53, name: "exports",
       hash: "196be91e32ff1a9fb42681721590b35c20589ab2a7ac73ef225646b921976ea5"),
+    Migration(
       number: 54, name: "push_state",
       hash: "01e34552fb498f12175bc57d425da6cfc66e96ccf53ab307f2461c6041998e25"),
   ]
