@@ -206,6 +206,7 @@ import Testing
       let id = try await village.post("My first post", in: feed, by: "grace")
       let page = try await village.page("/u/grace")
       #expect(page.posts == [id] && page.text.contains("My first post") && page.text.contains("feed.atom"))
+      #expect(page.text.contains("Posts by Grace &lt;b&gt;"))
       #expect(try await village.page("/m/\(id)").fields["location"] == "/u/grace#m\(id)")
       // A repost is its post, once, and only if visitors may read it.
       let open = try #require(

@@ -341,7 +341,7 @@ extension PageText {
     case pollOpen = "page.pollOpen"
     case postCount = "page.postCount"
     case posts = "page.posts"
-    case postsBy = "user.written"
+    case postsBy = "feed.postsOf"
     case previous = "page.previous"
     case privacy = "signIn.privacy"
     case proved = "page.issuer.proved"
