@@ -235,7 +235,8 @@ const isLater = (id, other) => id.length > other.length || (id.length === other.
 
 /** The path of an address of this site; of other sites, and for another text, the home page. */
 function addressOnSite(address) {
-  const url = new URL(URL.canParse(address, location.origin) ? address : '/', location.origin);
+  const text = typeof address === 'string' && URL.canParse(address, location.origin) ? address : '/';
+  const url = new URL(text, location.origin);
   return url.origin === location.origin ? url.pathname + url.search : '/';
 }
 

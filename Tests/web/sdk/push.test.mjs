@@ -55,10 +55,12 @@ test('a message that the worker cannot read shows one, too', async () => {
   }
 });
 
-test('an address of another site is not opened', async () => {
-  const { send, done } = worker();
-  await send('push', message({ title: 'Ada', navigate: 'https://evil.example/m/12' }));
-  assert.equal(done.shown[0].data.address, '/');
+test('an address of another site is not opened, and one that is none hides no message', async () => {
+  for (const navigate of ['https://evil.example/m/12', 'javascript:alert(1)', 'https://[', '', null, undefined]) {
+    const { send, done } = worker();
+    await send('push', message({ title: 'Ada', navigate }));
+    assert.deepEqual([done.shown[0].title, done.shown[0].data.address], ['Ada', '/'], navigate);
+  }
 });
 
 test('a click opens the address in a window of the app, or in a new one', async () => {
@@ -103,4 +105,11 @@ test('notifications that were read elsewhere are closed', async () => {
   assert.deepEqual(await close({ data: [{ id: '99' }, { id: '21' }], next: 'x' }), ['100']);
   // Signed out, or without a network.
   assert.deepEqual(await close(null), []);
+});
+
+test('the notification that was just shown stays until the next, though its message is gone', async () => {
+  const closed = [];
+  const screen = ['c7', 'c8'].map((tag) => ({ tag, data: { id: '9', address: '/' }, close: () => closed.push(tag) }));
+  await worker({ screen, inbox: { data: [], next: null } }).send('push', message({ title: 'Ada', tag: 'c8' }));
+  assert.deepEqual(closed, ['c7']);
 });
