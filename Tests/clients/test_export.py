@@ -201,7 +201,8 @@ class Export(ServingTest):
         # The user was removed from the forum of one, and has left another.
         for hidden in (self.private, self.left):
             closed, = (line for line in conversations if line["id"] == hidden)
-            self.assertEqual((closed["title"], closed["tags"]), (None, None))
+            for name in ("title", "tags", "locked", "pinned", "solved_by", "owner_id"):
+                self.assertIsNone(closed[name], name)
         self.check_pages(archive)
 
     def wait_for_export(self, name):

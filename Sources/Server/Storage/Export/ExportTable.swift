@@ -268,15 +268,16 @@ extension ExportTable {
 
   private static let conversations = ExportTable(
     "conversations",
-    "Rooms and topics of forums, direct and group conversations, channels and feeds. `title` and `tags` are null if the user "
-      + "may no longer read the conversation.",
+    "Rooms and topics of forums, direct and group conversations, channels and feeds. Their title, tags and state are null if the "
+      + "user may no longer read the conversation.",
     [
       "id": .id, "kind": .text, "forum_id": .id, "owner_id": .id, "title": .text, "tags": .json, "locked": .flag,
       "pinned": .flag, "solved_by": .id, "created_by": .id, "created_at": .time, "whole": .flag,
     ],
     """
-    select c.id, c.kind, c.forum_id, c.owner_id, iif(s.readable, c.title, null), iif(s.readable, c.tags, null), c.locked,
-      c.pinned, c.solved_by, c.created_by, c.created_at, s.whole
+    select c.id, c.kind, c.forum_id, iif(s.readable, c.owner_id, null), iif(s.readable, c.title, null),
+      iif(s.readable, c.tags, null), iif(s.readable, c.locked, null), iif(s.readable, c.pinned, null),
+      iif(s.readable, c.solved_by, null), c.created_by, c.created_at, s.whole
     from export_scope s
     join conversation c on c.id = s.id
     order by c.id
@@ -332,41 +333,47 @@ extension ExportTable {
 
   /// Stars are private to their user.
   private static let actions = ExportTable(
-    "actions", "Reactions to messages, and own stars.",
+    "actions", "Reactions to messages that the user may read, and own reactions and stars.",
     ["message_id": .id, "type": .text, "user_id": .id, "created_at": .time],
     """
     select a.message_id, a.type, a.user_id, a.created_at
     from export_message e
+    join message m on m.id = e.id
+    join export_scope s on s.id = m.conversation_id
     join action a on a.message_id = e.id
-    where a.type <> 'star' or a.user_id = $1
+    where a.type <> 'star' and s.readable = 1 or a.user_id = $1
     order by a.message_id, a.type, a.user_id
     """)
 
   private static let polls = ExportTable(
-    "polls", "Polls of messages, with the number of votes of each option.",
+    "polls", "Polls of messages, with the number of votes of each option unless the user may no longer read the conversation.",
     [
       "message_id": .id, "choices": .number, "anonymous": .flag, "closes_at": .time, "voters": .number,
       "options": .json,
     ],
     """
-    select p.message_id, p.choices, p.anonymous, p.closes_at, p.voters, (
-      select json_group_array(json_object('text', text, 'votes', votes))
+    select p.message_id, p.choices, p.anonymous, p.closes_at, iif(s.readable, p.voters, null), (
+      select json_group_array(json_object('text', text, 'votes', iif(s.readable, votes, null)))
       from (select text, votes from poll_option where message_id = p.message_id order by position)
     )
     from export_message e
+    join message m on m.id = e.id
+    join export_scope s on s.id = m.conversation_id
     join poll p on p.message_id = e.id
     order by p.message_id
     """)
 
   private static let votes = ExportTable(
-    "votes", "Votes of polls that are not anonymous, and own votes.",
+    "votes", "Votes of polls that are not anonymous in conversations that the user may read, and own votes.",
     ["message_id": .id, "option": .number, "user_id": .id],
     """
     select v.message_id, v.position, v.user_id
     from export_message e
+    join message m on m.id = e.id
+    join export_scope s on s.id = m.conversation_id
     join vote v on v.message_id = e.id
     join poll p on p.message_id = e.id
-    where p.anonymous = 0 or v.user_id = $1
+    where p.anonymous = 0 and s.readable = 1 or v.user_id = $1
     order by v.message_id, v.position, v.user_id
     """)
 
