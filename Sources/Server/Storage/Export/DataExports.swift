@@ -147,7 +147,7 @@ extension ReadTransaction {
 
 extension Store {
   /// Use of the disk, in percent, from which no export is written.
-  private static let maxPercentUsed = 90
+  private static let maxPercentUsed = 80
   /// Steps of an export between two looks at the disk.
   private static let stepsPerLook = 256
 
@@ -160,8 +160,10 @@ extension Store {
   {
     guard exports.begin() else { return }
     repeat {
+      await exports.waitForPurges()
       while let next = try? await write({ tx throws(Refusal) in try tx.beginExport() }) {
         guard await writeExport(next.id, of: next.user, program: program, pages) else { break }
+        await exports.waitForPurges()
       }
     } while exports.end()
   }

@@ -8,6 +8,10 @@ final class ExportQueue: Sendable {
     /// Whether a request came since the last look for exports that wait.
     var isWoken = false
     var isClosed = false
+    /// Purges that run. No export begins while one does: its read transaction would keep deleted bytes.
+    var purges = 0
+    /// Waits for the end of the purges.
+    var waiting: CheckedContinuation<Void, Never>?
     /// Waits for the end of the last look.
     var closing: CheckedContinuation<Void, Never>?
     var current: (id: ID<DataExport>, cancellation: Cancellation, work: Task<Outcome, Never>)?
@@ -46,6 +50,30 @@ final class ExportQueue: Sendable {
     return isWoken
   }
 
+  func beginPurge() { state.withLock { $0.purges += 1 } }
+
+  func endPurge() {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.purges -= 1
+      guard state.purges == 0 else { return nil }
+      defer { state.waiting = nil }
+      return state.waiting
+    }
+    waiting?.resume()
+  }
+
+  /// Waits until no purge runs. Only the task that writes the exports calls it.
+  func waitForPurges() async {
+    await withCheckedContinuation { waiting in
+      let mayBegin = state.withLock { state in
+        guard state.purges > 0, !state.isClosed else { return true }
+        state.waiting = waiting
+        return false
+      }
+      if mayBegin { waiting.resume() }
+    }
+  }
+
   func run(_ id: ID<DataExport>, _ work: @escaping Work) async -> Outcome {
     let cancellation = Cancellation()
     let task = state.withLock { state in
@@ -76,10 +104,12 @@ final class ExportQueue: Sendable {
 
   /// Cancels the current export. A later start continues with it.
   func close() async {
-    let current = state.withLock { state in
+    let (current, waiting) = state.withLock { state in
       state.isClosed = true
-      return state.current
+      defer { state.waiting = nil }
+      return (state.current, state.waiting)
     }
+    waiting?.resume()
     current?.cancellation.cancel()
     await withCheckedContinuation { closing in
       let isRunning = state.withLock { state in

@@ -346,7 +346,8 @@ extension ExportTable {
     """)
 
   private static let polls = ExportTable(
-    "polls", "Polls of messages, with the number of votes of each option unless the user may no longer read the conversation.",
+    "polls",
+    "Polls of messages. The numbers of votes are null if the user may no longer read the conversation.",
     [
       "message_id": .id, "choices": .number, "anonymous": .flag, "closes_at": .time, "voters": .number,
       "options": .json,

@@ -60,6 +60,8 @@ extension Store {
       log("\(error)")
       throw .unavailable
     }
+    exports.beginPurge()
+    defer { exports.endPurge() }
     do throws(Refusal) { try await discardExports() } catch { throw .unavailable }
     let expired = try await purging { tx throws(Refusal) in try tx.expired() }
     while try await purging({ tx throws(Refusal) in try tx.expireSealed(limit: Self.expiredPerChunk) }) {

@@ -340,6 +340,8 @@ extension Store {
       }
       guard isFinished else { return false }
     }
+    exports.beginPurge()
+    defer { exports.endPurge() }
     try await discardExports()
     while try await removeLooseContent(duringBackup: true) {}
     try await removeOrphanedParts()
