@@ -37,6 +37,7 @@ export class Overview {
   #end = null;
   #topics = new Map();
   #asked = 0;
+  #askedAt = 0;
   /** The position in the log at the last request; null before there is content. */
   #cursor;
   /** The first request, sent before there is content. */
@@ -49,8 +50,8 @@ export class Overview {
     this.#site = site;
     this.clear();
     site.addEventListener('event', ({ detail }) => CHANGING.has(detail.event) && this.soon());
-    // A request since which nothing has happened is not repeated: later changes arrive as events.
-    site.addEventListener('state', () => site.state === 'online' && this.#cursor !== site.parley?.mirror.cursor && this.soon());
+    // A request that was sent just before, or since which nothing has happened, is not repeated: later changes arrive as events.
+    site.addEventListener('state', () => site.state === 'online' && Date.now() - this.#askedAt > GATHERS && this.#cursor !== site.parley?.mirror.cursor && this.soon());
     site.addEventListener('forums', () => this.attend());
     document.addEventListener('visibilitychange', () => !document.hidden && site.me && this.soon());
   }
@@ -99,6 +100,7 @@ export class Overview {
   }
 
   #ask() {
+    this.#askedAt = Date.now();
     this.#cursor = this.#site.parley.mirror.cursor;
     return this.#site.call('GET', '/unread', { query: { limit: LIMIT, include: 'users' }, tries: 1 });
   }
@@ -125,6 +127,7 @@ export class Overview {
       clearTimeout(this.#keeping);
       this.#keeping = setTimeout(() => this.#keep(parley, found).catch(() => {}), KEEPS_AFTER);
     } catch (error) {
+      this.#askedAt = 0;
       this.#cursor = undefined;
       if (!error.isTemporary) throw error;
       if (!isCurrent()) return;
