@@ -133,5 +133,5 @@ class LongTopic(Village):
         self.go(page, "/forums")
         grow(range(16, 19))
         self.go(page, f"/t/{topic['id']}")
-        # It opens at the first unread post, which depends on what was read before.
+        # The topic opens at the first unread post, which depends on what was read before.
         expect(self.slider(page)).to_have_attribute("aria-valuetext", re.compile(r"^Post \d+ of 18"))
