@@ -25,6 +25,8 @@ PAUSE = 0.02
 AGE = 16 * 60_000
 """In milliseconds: unread notifications of this age are mailed."""
 MAX_SLOWDOWN = 1.5
+MAX_RISE = 6 * 2**20
+"""In bytes: how much more than the plain daemon's the memory may rise in the second half. It was flat after five minutes."""
 
 
 class Silence:
@@ -168,10 +170,10 @@ def soak(minutes):
 def verdict(memory, times, waiting, pushes, mails):
     rise = {}
     for name, sizes in memory.items():
-        warm = max(sizes[:max(1, len(sizes) // 3)])
+        warm = max(sizes[:max(1, len(sizes) // 2)])
         rise[name] = sizes[-1] - warm
         print(f"memory of the {name} daemon: {warm / 2**20:.1f} MB once warm, {sizes[-1] / 2**20:.1f} MB at the end")
-    is_grown = rise["dead"] > max(0, rise["plain"]) * 1.2 + 4 * 2**20
+    is_grown = rise["dead"] - max(0, rise["plain"]) > MAX_RISE
     print(f"memory is {'GROWN' if is_grown else 'steady'} beside the plain daemon")
     is_slower = False
     for what, value in (("median", statistics.median), ("p95", lambda values: statistics.quantiles(values, n=20)[-1])):
