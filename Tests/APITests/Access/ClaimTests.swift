@@ -73,7 +73,7 @@ import Testing
   }
 
   enum Stranger: CaseIterable, Sendable {
-    case unverified, otherAddress, otherIssuer, banned, ambiguous, claimed
+    case unverified, otherAddress, otherIssuer, banned, ambiguous, claimed, promoted
   }
 
   @Test(arguments: Stranger.allCases) func `a stranger claims no user of an import`(stranger: Stranger) async throws {
@@ -88,6 +88,7 @@ import Testing
       case .otherIssuer: subject = "80351110224678912"
       case .banned: try await village.expect(200, .put, "/users/@emil/ban", as: "ada", ["reason": "spam"])
       case .ambiguous: try await addImported("emil_2", "8", from: "slack", email: "emil@example.org", in: village)
+      case .promoted: try await village.expect(200, .patch, "/users/@emil", as: "ada", ["role": "moderator"])
       case .claimed:
         #expect(try await signUp(subject, at: issuer, named: "emil", in: village) == "\(emil)")
         subject = "w-2 emil@example.org"

@@ -48,7 +48,7 @@ extension API {
   @Sendable static func recoverUser(_ context: RequestContext) async throws -> Response {
     let kept: ID<Identity>? = try await context.optionalBody { body in try body.optional("keep_identity") }
     let link = try await context.community.recoverUser(
-      try context.reference(), keeping: kept, by: context.caller)
+      try context.reference(), keeping: kept, over: context.api.issuers, by: context.caller)
     return .object(.created) { json in
       guard let link else { return json.null("link") }
       json.object("link") { json in link.writeMembers(to: &json, at: context.server.origin) }

@@ -18,12 +18,14 @@ extension Issuer {
 }
 
 extension User {
-  /// A banned one stays banned.
-  var isClaimable: Bool { standing?.isImported == true && standing?.state == .active }
+  /// A banned one stays banned, and a moderator is claimed by an invite of the staff alone.
+  var isClaimable: Bool {
+    standing?.isImported == true && standing?.state == .active && !summary.role.isModerator
+  }
 }
 
 extension ReadTransaction {
-  /// The imported user of a subject or else of an address; nil also for several users with the address.
+  /// The imported user of a subject or else of an address; nil also if several users had the address, claimed ones included.
   func claimedUser(by ticket: SignUpTicket, at issuer: Issuer) throws(Refusal) -> User? {
     try claimedUser(subject: ticket.subject, email: ticket.email, at: issuer)
   }
@@ -36,8 +38,9 @@ extension ReadTransaction {
       return user
     }
     guard let email else { return nil }
-    let users = try claimableUsers(withEmail: email)
-    return users.count == 1 ? users[0].user : nil
+    let users = Set(try importedUsers(withEmail: email, limit: Self.maxUsersOfImportedEmail).map(\.user))
+    guard users.count == 1, let id = users.first, let user = try user(id), user.isClaimable else { return nil }
+    return user
   }
 
   /// The imported users who had this address, with its spelling.
@@ -52,7 +55,7 @@ extension ReadTransaction {
     return found
   }
 
-  private static var maxUsersOfImportedEmail: Int { 5 }
+  private static var maxUsersOfImportedEmail: Int { 16 }
 }
 
 extension WriteTransaction {
@@ -63,10 +66,13 @@ extension WriteTransaction {
       try claimableUsers(withEmail: email).contains(where: { $0.user.summary.id == user.summary.id })
     else { return nil }
     let secret = try Secret.make(byteCount: Secret.codeByteCount)
+    let expiresAt = now + Community.mailedResetTime
+    // A retried or repeated mail replaces its earlier link.
+    try revokeInvites(claiming: user.summary.id, by: owner, expiringBy: expiresAt)
     _ = try add(
       NewInvite(
         digest: secret.digest, createdBy: owner, role: .member, forum: nil, claims: user.summary.id, maxUses: 1,
-        expiresAt: now + Community.mailedResetTime))
+        expiresAt: expiresAt))
     return secret.text
   }
 }

@@ -25,19 +25,24 @@ extension CommunityView {
 extension Community {
   /// Takes all ways to sign in from a user, and ends their sessions and tokens.
   ///
-  /// - Parameter kept: a linked account that stays.
+  /// - Parameter kept: a linked account that stays, at a provider of the settings.
   /// - Returns: the link with which the user sets a new password; nil if the user may have none.
   public func recoverUser(
-    _ reference: UserReference, keeping kept: ID<Identity>?, by caller: Caller
+    _ reference: UserReference, keeping kept: ID<Identity>?, over service: IssuerService?, by caller: Caller
   ) async throws(Refusal) -> PasswordReset? {
     let actor = try caller.requireUser(.admin)
+    let issuers = service.urls
     let secret = try Secret.make()
     return try await store.write { [allowsPasswordSignIn] tx throws(Refusal) in
       let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
       try tx.requireReset(of: user, rights, by: caller)
       guard user.mayReset else { throw .conflict }
       let id = user.summary.id
-      if let kept, try tx.identity(kept, of: id) == nil { throw .invalid("keep_identity", .unknown) }
+      if let kept {
+        guard let identity = try tx.identity(kept, of: id), issuers.contains(identity.issuer) else {
+          throw .invalid("keep_identity", .unknown)
+        }
+      }
       let mayHavePassword = allowsPasswordSignIn || user.summary.role == .owner
       guard mayHavePassword || kept != nil else { throw .passwordSignInOff }
       try tx.removeSignInMethods(of: id, keeping: kept, by: actor)

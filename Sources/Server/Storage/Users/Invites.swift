@@ -205,6 +205,18 @@ extension WriteTransaction {
     }
   }
 
+  /// Revokes invites of a maker that claim a user and expire by then.
+  public func revokeInvites(claiming user: ID<User>, by maker: ID<User>, expiringBy time: Int64) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update invite
+        set revoked_at = $1
+        where created_by = $2 and claims_user_id = $3 and revoked_at is null and expires_at <= $4
+        """, Int(now), maker.number, user.number, Int(time))
+    }
+  }
+
   /// Makes a new user a member of the forum named by the invite, if it still exists. The invites of a private forum are
   /// those of its admins: the member sees all of its history; elsewhere the history of signed-in users.
   public func joinForum(_ user: ID<User>, in forum: ID<Forum>, by actor: ID<User>? = nil) throws(Refusal) {
