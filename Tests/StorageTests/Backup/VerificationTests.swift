@@ -47,7 +47,7 @@ private final class QuietGarden {
     insert into file_use (owner_id, bytes) values (0, 5), (1, 5);
     insert into attachment (message_id, position, file_id) values (7, 0, 102);
     insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1');
-    insert into search (rowid, words, scope) values (7, 'thorns', 'c3 a1 xfile');
+    insert into search (rowid, words, scope) values (7, 'thorns rose.txt', 'c3 a1 xfile');
     insert into annotation (type, conversation_id, message_id) values ('com.example.todo', 3, 7);
     insert into hashtag (tag, conversation_id, message_id) values ('food', 3, 7);
     insert into mention (user_id, message_id) values (2, 7);
@@ -113,7 +113,7 @@ private final class QuietGarden {
     (
       """
       update message set author_id = 99 where id = 7; delete from idempotency; update message set client_id = null;
-      delete from attachment; insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1 xfile');
+      delete from attachment; insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns rose.txt', 'c3 a1 xfile');
       insert into search (rowid, words, scope) values (7, 'thorns', 'c3 a99')
       """,
       "foreign keys", "message with id 7 names missing account 99"
@@ -241,7 +241,7 @@ private final class QuietGarden {
     (
       """
       update message set repost_of = 50 where id = 7;
-      insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1 xfile')
+      insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns rose.txt', 'c3 a1 xfile')
       """, "references", "message 7 reposts message 50"
     ),
     ("update message set moved_to = 7 where id = 5", "references", "message 5 was moved"),
