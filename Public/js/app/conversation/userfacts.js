@@ -2,6 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
+import { loadSheet } from '../core/sheet.js';
 import { loadMoreText, say } from '../core/text/text.js';
 import { forumIcon } from '../core/titles.js';
 
@@ -11,7 +12,7 @@ const MAX_TOPICS = 3;
 /** Links to the forums that both have joined; null without any, and without a network. */
 export async function sharedForums(site, user) {
   const asked = site.call('GET', '/forums', { query: { shared_with: user.id, limit: MAX_FORUMS }, tries: 1 });
-  const [found] = await Promise.all([asked.catch(() => null), loadMoreText()]);
+  const [found] = await Promise.all([asked.catch(() => null), loadMoreText(), loadSheet('/css/parts/user/facts.css')]);
   if (!found?.data.length) return null;
   return el(
     'nav.user-forums',

@@ -89,14 +89,12 @@ export class Overview {
 
   /** Takes the answer of the first request, or sends it. */
   start() {
-    (this.#first = this.load()).catch(() => {});
+    (this.#first = this.load()).catch(() => (this.#first = null));
   }
 
   /** Fetches it for a page. In the first seconds, the answer of the start serves. */
   show() {
-    const first = this.#first;
-    this.#first = null;
-    return first && performance.now() < MAX_START ? first : this.load();
+    return (performance.now() < MAX_START && this.#first) || this.load();
   }
 
   #ask() {
