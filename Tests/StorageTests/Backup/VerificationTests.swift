@@ -263,7 +263,13 @@ private final class QuietGarden {
       "insert into action (message_id, type, user_id, created_at, message_at) values (7, 'like', 2, 0, 9)",
       "references", "the action like of user 2 has another time than message 7"
     ),
-    ("update attachment set file_id = 50", "attachments", "message 7 names missing file 50"),
+    (
+      """
+      update attachment set file_id = 50;
+      insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns rose.txt', 'c3 a1 xfile');
+      insert into search (rowid, words, scope) values (7, 'thorns', 'c3 a1 xfile')
+      """, "attachments", "message 7 names missing file 50"
+    ),
     (
       "update file set owner_id = 2; update file_use set owner_id = 2 where owner_id = 1", "attachments",
       "message 7 names file 102 of user 2"
