@@ -123,7 +123,7 @@ function noticeRow({ site }, { key, notice, conversation, count }) {
 function titleOf({ kind, actor_id: id, alert }, actor, count, me) {
   if (count > 1) return say('inbox.reports', { n: count });
   if (kind === 'alert') return say(ALERTS.includes(alert) ? `inbox.alert.${alert}` : 'inbox.alert');
-  if (kind === 'second_factor_disabled' && id === me?.id) return say('inbox.second_factor_disabled.self');
+  if (kind === 'second_factor_disabled' && id === me?.id) return say(`inbox.${kind}.self`);
   return id || kind !== 'report' ? say(`inbox.${kind}`, { name: displayName(actor) }) : say('inbox.report.found');
 }
 
