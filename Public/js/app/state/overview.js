@@ -94,7 +94,9 @@ export class Overview {
 
   /** Fetches it for a page. In the first seconds, the answer of the start serves. */
   show() {
-    return (performance.now() < MAX_START && this.#first) || this.load();
+    const first = performance.now() < MAX_START && this.#first;
+    this.#first = null;
+    return first || this.load();
   }
 
   #ask() {
