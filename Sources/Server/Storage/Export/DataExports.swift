@@ -15,7 +15,8 @@ extension DataExport {
   static let maxAttempts = 3
   fileprivate static let ending = ".zip"
 
-  fileprivate var name: String { "\(id)\(Self.ending)" }
+  /// The name of the archive.
+  fileprivate static func name(_ id: ID<DataExport>) -> String { "\(id)\(ending)" }
 }
 
 extension WriteTransaction {
@@ -152,7 +153,7 @@ extension Store {
   private static let stepsPerLook = 256
 
   /// Path of the archive of an export, existing or not.
-  public func path(of export: DataExport) -> String { "\(folder.exports)/\(export.name)" }
+  public func path(of export: DataExport) -> String { "\(folder.exports)/\(DataExport.name(export.id))" }
 
   /// Writes the exports that wait, one after another. A call during another one lets that one look again.
   public func writeExports(program: String, pages: @escaping @Sendable (String, [Int: String]) -> ExportPageWriter)
@@ -173,7 +174,7 @@ extension Store {
     _ id: ID<DataExport>, of user: ID<User>, program: String,
     _ pages: @escaping @Sendable (String, [Int: String]) -> ExportPageWriter
   ) async -> Bool {
-    let (folder, now, path) = (folder, clock(), "\(folder.exports)/\(id)\(DataExport.ending)")
+    let (folder, now, path) = (folder, clock(), "\(folder.exports)/\(DataExport.name(id))")
     let outcome = await exports.run(id) { cancellation throws(BackupFault) in
       do { try Disk.makeFolder(folder.exports) } catch { throw .impossible("\(error)") }
       // A crash may have come between the archive and its row.
@@ -227,7 +228,7 @@ extension Store {
       }
       guard !names.isEmpty else { return }
       // Asked before the rows: the current export has no finished row yet, and may finish meanwhile.
-      let current = exports.current.map { "\($0)\(DataExport.ending)" }
+      let current = exports.current.map { DataExport.name($0) }
       let finished = try await readInBackground { tx throws(Refusal) in try tx.finishedExports(names) }
       let loose = names.filter { name in !finished.contains(name) && current.map { name.hasPrefix($0) } != true }
       try await folderQueue.run { [folder] () throws(DiskError) in
