@@ -20,11 +20,7 @@ enum AppleCrypto {
     }
   }
 
-  /// Far more than a key has.
-  private static let maxRandomBytes = 1_048_576
-
   static func random(_ count: Int) throws(CryptoError) -> [UInt8] {
-    guard 0...maxRandomBytes ~= count else { throw CryptoError(operation: .random, reason: "no such count") }
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }

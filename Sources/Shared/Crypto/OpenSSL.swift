@@ -203,11 +203,7 @@ enum OpenSSL {
     return result
   }
 
-  /// Far more than a key has.
-  private static let maxRandomBytes = 1_048_576
-
   static func random(_ count: Int) throws(CryptoError) -> [UInt8] {
-    guard 0...maxRandomBytes ~= count else { throw CryptoError(operation: .random, reason: "no such count") }
     var result = [UInt8](repeating: 0, count: count)
     let status = unsafe result.withUnsafeMutableBufferPointer { unsafe parley_random($0.baseAddress, $0.count) }
     if status != 1 { throw CryptoError(operation: .random, reason: "the kernel has no random bytes") }
