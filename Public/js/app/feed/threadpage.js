@@ -88,6 +88,7 @@ class ThreadPage {
     this.thread.addEventListener('change', () => this.draw());
     this.#ends.push(
       openPictures(this.body),
+      site.parley.on('failed', (failure) => this.#noteRefusal(failure)),
       site.listen(['users', 'files', 'conversations', 'me', 'overview'], () => this.draw()),
       () => this.thread.close(),
       () => this.#post.close(),
@@ -180,7 +181,7 @@ class ThreadPage {
   }
 
   #fieldOf() {
-    const { id, owner_id: owner } = this.#feed;
+    const { id } = this.#feed;
     return postField(this.#site, {
       key: `reply-${this.thread.id}`,
       placeholder: say('composer.post'),
@@ -191,19 +192,15 @@ class ThreadPage {
         await sendTo(this.#site.parley, id, draft, { reply_to: this.thread.id });
         this.draw();
         this.#replies.node.lastElementChild?.scrollIntoView({ block: 'end' });
-        if (owner !== this.#site.me.id) this.#noteRefusal();
       },
     });
   }
 
-  /** A block by the owner shows in the refusal of a reply alone. */
-  #noteRefusal() {
-    const end = this.#site.parley.on('failed', ({ operation, problem }) => {
-      if (operation.conversation_id !== this.#feed.id || problem.code !== 'forbidden') return;
-      this.isRefused = true;
-      this.draw();
-    });
-    this.#ends.push(end);
+  /** A block by the owner shows in the refusal of a reply alone, which can come before the sending has returned. */
+  #noteRefusal({ operation, problem }) {
+    if (operation.conversation_id !== this.#feed.id || problem.code !== 'forbidden') return;
+    this.isRefused = true;
+    this.draw();
   }
 
   /** The field of the actions "reply" and "edit". */
