@@ -13,6 +13,7 @@ class ManyForums(Village):
         for number in range(COUNT):
             made = self.call("POST", "/forums", {"title": f"Bed {number:03}", "visibility": "members", "position": number + 1}, self.tokens["ada"])
             if number == 3:
+                joined = made
                 self.call("PUT", f"/forums/{made['id']}/members/me", {}, self.tokens["lin"])
                 self.say("What is new", "ada", made["room_id"])
         page = self.signed_in("lin")
@@ -25,6 +26,12 @@ class ManyForums(Village):
         body.evaluate("it => { it.scrollTop = 10; }")
         self.frames(page)
         expect(tiles).to_have_count(100)
+        # A changed forum replaces its own tile alone: a press on another one is not lost.
+        other = tiles.nth(20).element_handle()
+        self.call("PATCH", f"/forums/{joined['id']}", {"title": "Herbs"}, self.tokens["ada"])
+        expect(tiles.filter(has_text="Herbs")).to_be_visible()
+        self.assertTrue(other.evaluate("it => it.isConnected"))
+        self.call("PATCH", f"/forums/{joined['id']}", {"title": joined["title"]}, self.tokens["ada"])
         tiles.nth(70).scroll_into_view_if_needed()
         expect(tiles).to_have_count(200)
         tiles.nth(180).scroll_into_view_if_needed()

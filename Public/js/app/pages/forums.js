@@ -32,11 +32,12 @@ export async function open(shell, _, restore) {
   const make = (folds) =>
     button(say('act.newForum'), { kind: 'primary', picture: 'plus', folds, on: () => shell.go('/forums/new') });
   const mayMake = site.mayMakeForums;
+  const grids = [];
   const draw = () =>
     redraw(
       column,
       site.forums.size
-        ? tiles(site, count)
+        ? tiles(site, count, grids)
         : empty(say(site.isStaff ? 'forum.noneHost' : 'forum.none'), {
             picture: 'forums',
             actions: mayMake
@@ -118,8 +119,11 @@ function followActivity(site) {
   };
 }
 
-/** The first of them in the order of the staff, as many as are named. */
-export function tiles(site, max = Infinity) {
+/**
+ * The first of them in the order of the staff, as many as are named. `grids` keeps the nodes of the sections between redraws, and
+ * so the unchanged tiles: a replaced tile would lose a press in progress.
+ */
+export function tiles(site, max = Infinity, grids = []) {
   const newest = newestByForum(site);
   const unread = unreadByForum(site);
   const sections = forumSections(site, arrangementOf(site).order && newest);
@@ -129,11 +133,10 @@ export function tiles(site, max = Infinity) {
     left -= first.length;
     return { title, forums: first };
   });
-  return shown.filter(({ forums }) => forums.length).map(({ title, forums }) => [
+  return shown.filter(({ forums }) => forums.length).map(({ title, forums }, index) => [
     (title || sections.length > 1) && el('h2.section-title', null, title ?? say('forum.noSection')),
-    el(
-      'div.tiles',
-      null,
+    redraw(
+      (grids[index] ??= el('div.tiles')),
       forums.map((it) => {
         const known = site.activity.get(it.id);
         const last = known?.last_topic;
