@@ -62,7 +62,7 @@ extension RequestContext {
 
   /// Refuses an address in `field` where the server finds no picture. A server that opens no addresses of others accepts
   /// any, and serves a generated picture.
-  func requirePicture(at address: String, _ field: String) async throws {
+  package func requirePicture(at address: String, _ field: String) async throws {
     guard try linkPreviewsEnabled, let previews = api.previews else { return }
     do throws(PreviewFault) {
       if try await previews.preview(of: address).isImage { return }

@@ -1,21 +1,27 @@
 // The subscribers of one event loop. A wake-up of the mailbox resumes one task, which delivers its publications and
 // starts the pending catch-up reads, since only code on the loop can start tasks on it.
 
-import Community
-import ParleyModel
-import PubSub
+package import Community
+package import ParleyModel
+package import PubSub
 import Web
 
-final class LoopBroadcasts {
-  let board: LoopSubscribers
-  let view: CommunityView
+/// A subscriber that reads pages of the event log.
+package protocol LogReader: AnyObject {
+  /// Starts the pending read, if there is one.
+  func startReading(isolation: isolated (any Actor)?)
+}
+
+package final class LoopBroadcasts {
+  package let board: LoopSubscribers
+  package let view: CommunityView
   private let mailbox: Mailbox
   private var isStarted = false
   /// The hub was closed: the server is stopping.
-  private(set) var isClosed = false
+  package private(set) var isClosed = false
   /// The hub's monotonic time in milliseconds.
-  var now: Int64 { view.community.hub.now }
-  private var pendingReaders: [RealtimeSocket] = []
+  package var now: Int64 { view.community.hub.now }
+  private var pendingReaders: [any LogReader] = []
   private(set) var readingCount = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var firstWaiting = 0
@@ -31,13 +37,13 @@ final class LoopBroadcasts {
   }
 
   /// The instance of the request's loop.
-  static func of(_ context: RequestContext) -> LoopBroadcasts {
+  package static func of(_ context: RequestContext) -> LoopBroadcasts {
     let (community, view) = (context.community, context.view)
     community.hub.advance(to: context.server.uptime, wall: context.server.now)
     return context.server.locals.object(LoopBroadcasts.self) { LoopBroadcasts(community, view) }
   }
 
-  func start(isolation: isolated (any Actor)? = #isolation) {
+  package func start(isolation: isolated (any Actor)? = #isolation) {
     guard !isStarted else { return }
     isStarted = true
     Task {
@@ -65,16 +71,16 @@ final class LoopBroadcasts {
 
   // MARK: Catch-up reads
 
-  /// Queues a catch-up read of the socket.
-  func enqueue(_ socket: RealtimeSocket) { pendingReaders.append(socket) }
+  /// Queues a catch-up read.
+  package func enqueue(_ reader: any LogReader) { pendingReaders.append(reader) }
 
-  func startReading(isolation: isolated (any Actor)?) {
-    let sockets = pendingReaders
+  package func startReading(isolation: isolated (any Actor)?) {
+    let readers = pendingReaders
     pendingReaders = []
-    for socket in sockets { socket.startReading(isolation: isolation) }
+    for reader in readers { reader.startReading(isolation: isolation) }
   }
 
-  func catchUp(
+  package func catchUp(
     _ topics: [LiveTopic], from startPoint: StartPoint, _ bounds: PageBounds, for caller: Caller,
     cache: CatchUpCache? = nil
   ) async throws(Refusal) -> CatchUp {

@@ -16,7 +16,7 @@ import ParleyWire
 import PubSub
 import Web
 
-final class RealtimeSocket: WebSocketHandler, Subscriber {
+final class RealtimeSocket: WebSocketHandler, Subscriber, LogReader {
   static let subprotocol = "parley.v1"
   static let tokenPrefix = "parley.token."
 

@@ -2,7 +2,7 @@
 
 import Community
 import ParleyWire
-import Web
+package import Web
 
 /// The program and the system of a `User-Agent` (RFC 9110 §10.1.5).
 enum ClientProgram {
@@ -34,7 +34,7 @@ enum ClientProgram {
 
 extension Context {
   /// The network of the client as text; nil over a Unix socket.
-  var networkText: String? { client.map(\.networkText) }
+  package var networkText: String? { client.map(\.networkText) }
 }
 
 extension RequestContext {

@@ -4,11 +4,11 @@ import Community
 import ParleyJSON
 import ParleyModel
 import ParleyWire
-import Web
+package import Web
 
 extension Problem {
   /// The problem for an error thrown by a handler.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
     case let refusal as Refusal: self.init(refusal)

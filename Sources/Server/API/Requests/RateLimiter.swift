@@ -5,7 +5,7 @@ import Community
 import ParleyModel
 import ParleyWire
 import Synchronization
-import Web
+package import Web
 
 /// The rate limiter, shared by all loops.
 final class RateLimiter: Sendable {
@@ -197,7 +197,7 @@ extension RateLimiter.Quota {
 
 extension Context {
   /// The hash of the network that the client is counted by.
-  var networkHash: Int { client?.subscriber.hashValue ?? 0 }
+  package var networkHash: Int { client?.subscriber.hashValue ?? 0 }
 }
 
 extension IPAddress {

@@ -1,32 +1,35 @@
-import Community
+package import Community
 import ParleyJSON
 import ParleyModel
 import ParleyWire
-import Web
+package import Web
 
 /// One request with its authenticated caller, the community and this loop's view of it.
-struct RequestContext {
-  let request: Request
-  let server: Context
-  let api: API
+package struct RequestContext {
+  package let request: Request
+  package let server: Context
+  package let api: API
   /// The loop's read view of the community.
-  let view: CommunityView
-  let caller: Caller
+  package let view: CommunityView
+  package let caller: Caller
   /// Records whether the endpoint has read the query; nil without a query.
   private let queryUse: QueryUse?
 
   private final class QueryUse { var isRead = false }
 
-  var community: Community { api.community }
+  package var community: Community { api.community }
 
-  /// - Parameter known: set as soon as the caller is known, also if the request is refused after that.
+  /// - Parameters:
+  ///   - given: the caller by a credential of another wire format; nil authenticates the request.
+  ///   - known: set as soon as the caller is known, also if the request is refused after that.
   init(
-    _ request: Request, _ server: Context, _ api: API, for endpoint: Endpoint, _ known: inout Caller
+    _ request: Request, _ server: Context, _ api: API, for endpoint: Endpoint, as given: Caller? = nil,
+    _ known: inout Caller
   ) throws {
     self.request = request
     self.server = server
     self.api = api
-    view = server.locals.object(CommunityView.self) { api.community.view() }
+    view = api.view(on: server)
     queryUse = request.head.target.query == nil ? nil : QueryUse()
     if endpoint.access == .controlSocket {
       caller = try view.operatorCaller()
@@ -34,13 +37,7 @@ struct RequestContext {
       return
     }
     api.hints.examine(request.fields, server)
-    var caller: Caller =
-      switch endpoint.access {
-      case .webhook: try Authentication.webhook(of: request, server, api, view).caller
-      case .invocation: try Authentication.invocation(of: request, server, api, view).replier
-      case .client: .visitor(network: server.networkHash)
-      case .anyone, .user, .controlSocket: try Authentication.caller(of: request, server, api, view)
-      }
+    var caller = try given ?? Self.caller(of: request, server, api, view, for: endpoint)
     // The profile is no access to content: with it, an app reads what visitors read.
     if caller.scope < .read, endpoint.access == .anyone, !endpoint.worksWithProfileToken {
       caller = .visitor(network: server.networkHash)
@@ -54,6 +51,17 @@ struct RequestContext {
     if let kind = endpoint.rateLimit { try api.limiter.count(kind, by: caller, at: server.client, now: server.uptime) }
   }
 
+  private static func caller(
+    of request: Request, _ server: Context, _ api: API, _ view: CommunityView, for endpoint: Endpoint
+  ) throws -> Caller {
+    switch endpoint.access {
+    case .webhook: try Authentication.webhook(of: request, server, api, view).caller
+    case .invocation: try Authentication.invocation(of: request, server, api, view).replier
+    case .client: .visitor(network: server.networkHash)
+    case .anyone, .user, .controlSocket: try Authentication.caller(of: request, server, api, view)
+    }
+  }
+
   /// The state of the endpoint's rate limit; that of changes for an endpoint without a limit of its own.
   static func quota(
     of endpoint: Endpoint, _ caller: Caller, _ server: Context, _ api: API
@@ -62,7 +70,9 @@ struct RequestContext {
   }
 
   /// Gives back the token that the endpoint's rate limit has taken.
-  func refund(_ kind: RateLimitKind) { api.limiter.refund(kind, by: caller, at: server.client, now: server.uptime) }
+  package func refund(_ kind: RateLimitKind) {
+    api.limiter.refund(kind, by: caller, at: server.client, now: server.uptime)
+  }
 
   /// An id in the path.
   func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {

@@ -1,8 +1,8 @@
-import Community
+package import Community
 import ParleyJSON
-import ParleyModel
+package import ParleyModel
 import ParleyWire
-import Web
+package import Web
 
 extension API {
   @Sendable static func signIn(_ context: RequestContext) async throws -> Response {
@@ -13,13 +13,7 @@ extension API {
       )
     }
     try context.requireOwnOrigin(ifSettingCookie: wantsCookie)
-    let opened = try await context.loggingFailures(.password, isKnown: { try context.view.isKnown(name) }) {
-      try await context.counting(
-        try context.guess(at: name), isWrong: { $0 == .wrongCredentials }
-      ) { () async throws(Refusal) in
-        try await context.community.signIn(name: name, password: password, on: device, from: context.origin)
-      }
-    }
+    let opened = try await context.signIn(name: name, password: password, on: device)
     return try context.signedIn(opened, wantsCookie: wantsCookie)
   }
 
@@ -65,7 +59,7 @@ extension API {
     let session: ID<Session>? = isCurrent ? nil : try context.id()
     try await context.community.revokeSession(session, by: context.caller)
     var response = Response(.noContent)
-    if isCurrent, let cookie = context.cookie(holding: "", maxAge: 0) { response.fields.add("Set-Cookie", cookie) }
+    if isCurrent { context.dropCookie(in: &response) }
     return response
   }
 
@@ -118,6 +112,17 @@ extension API {
 
 extension RequestContext {
   var deviceCookie: String? { Cookies(request.fields)[Authentication.deviceCookieName(server)] }
+
+  /// Signs in with a name and a password, which count as a guess if they are wrong.
+  package func signIn(name: String, password: String, on device: String) async throws -> OpenedSession {
+    try await loggingFailures(.password, isKnown: { try view.isKnown(name) }) {
+      try await counting(
+        try guess(at: name), isWrong: { $0 == .wrongCredentials }
+      ) { () async throws(Refusal) in
+        try await community.signIn(name: name, password: password, on: device, from: origin)
+      }
+    }
+  }
 
   fileprivate enum SignInStep: String { case password, code }
 
@@ -223,7 +228,7 @@ extension RequestContext {
   }
 
   /// The cookies of the session and of the device.
-  func addCookies(of opened: OpenedSession, to response: inout Response) throws(Refusal) {
+  package func addCookies(of opened: OpenedSession, to response: inout Response) throws(Refusal) {
     let device = try view.deviceCookie(for: opened)
     for cookie in [
       cookie(holding: opened.token, maxAge: Authentication.cookieAge),
@@ -231,6 +236,11 @@ extension RequestContext {
     ] {
       if let cookie { response.fields.add("Set-Cookie", cookie) }
     }
+  }
+
+  /// Makes the browser drop the session cookie.
+  package func dropCookie(in response: inout Response) {
+    if let cookie = cookie(holding: "", maxAge: 0) { response.fields.add("Set-Cookie", cookie) }
   }
 
   fileprivate func cookie(_ name: String? = nil, holding value: String, maxAge: Int) -> String? {
