@@ -309,6 +309,13 @@ import Testing
     _ = try tx.unreadNotifications(of: RawDatabase.ada, in: RawDatabase.room, limit: 3)
     _ = try tx.isLive(ids[0])
     _ = try tx.hasMessage(ids[0], in: RawDatabase.room)
+    for count in [1, 50, 200] {
+      _ = try SuppliedKind.allCases.map { try tx.suppliedUUIDs($0, of: Array(1...count)) }
+      _ = try tx.lastChanges(of: (1...count).map { ID($0) })
+    }
+    _ = try tx.subject(of: .message, named: "a")
+    _ = try tx.orders(inMillisecondOf: try tx.messages([ids[0]]))
+    _ = try (tx.morMessagesSubscription("a"), tx.morMessagesSubscriptions(of: RawDatabase.ada))
     #expect(reader.cachedStatements.count > 25)
     let faults = try Self.faults(of: reader.cachedStatements, reader)
     #expect(faults == [], "\(faults)")
@@ -454,6 +461,13 @@ import Testing
       _ = try (tx.export(of: Garden.ada), tx.exportCount(upTo: 10), tx.removeExpiredExports(limit: 10))
       try tx.discardExports()
       try tx.delete(app)
+      try tx.supply("a", for: .forum, 7, by: Garden.ada)
+      let subscription = MorMessagesSubscription(id: "a", user: Garden.ada, forum: ID(7), topic: "a", expiresAt: 1)
+      try tx.add(subscription)
+      try tx.renew(subscription)
+      try tx.deleteMorMessagesSubscription("a", of: Garden.ada)
+      _ = try tx.removeExpiredSubscriptions(limit: 10)
+      _ = try tx.removeSuppliedUUIDs(of: Garden.ada, limit: 10)
       let draft = SlashCommandDraft(
         name: "weather", bot: Garden.ada, url: "https://example.org/")
       let command = try tx.add(

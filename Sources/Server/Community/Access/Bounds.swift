@@ -107,6 +107,8 @@ public struct Bounds: Sendable {
   public var filteredPosts = 1_000
   /// Actions of a user that are examined for a page of readable messages. After them it ends early.
   public var examinedActions = 5_000
+  /// Unexpired subscriptions of a user in a dialect.
+  public var dialectSubscriptions = 100
   /// Groups of users, and members of each.
   public var userGroups = 100
   public var userGroupMembers = 10_000

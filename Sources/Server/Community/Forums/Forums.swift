@@ -12,6 +12,14 @@ public struct CreatedForum: Sendable {
 
 extension Community {
   public func createForum(_ draft: ForumDraft, by caller: Caller) async throws(Refusal) -> CreatedForum {
+    try await create(draft, by: caller) { _, _ throws(Refusal) in }
+  }
+
+  /// - Parameter finish: runs last, after a new forum.
+  func create(
+    _ draft: ForumDraft, by caller: Caller,
+    before finish: @escaping @Sendable (WriteTransaction, Forum) throws(Refusal) -> Void
+  ) async throws(Refusal) -> CreatedForum {
     let creator = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     let bounds = bounds
@@ -28,6 +36,7 @@ extension Community {
       let created = try tx.add(draft, by: creator)
       try tx.startGroupAccessChange(about: created, to: created.groups, by: creator)
       if let clientID = draft.clientID { try tx.remember(.forum, by: creator, clientID, subject: created.id.number) }
+      try finish(tx, created)
       return CreatedForum(forum: try tx.forum(created.id, for: caller), isNew: true)
     }
   }

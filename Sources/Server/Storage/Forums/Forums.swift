@@ -13,6 +13,7 @@ extension WriteTransaction {
     guard try !hasForum(titled: forum.title) else { throw .taken("title") }
     let identity: [StoredColumn] = [
       ("id", id.stored), ("room_id", room.stored), ("created_by", creator.stored), ("created_at", .int(Int(now))),
+      ("changed_at", .int(try nextForumChange())), ("changed_by", creator.stored),
     ]
     try insert(into: "forum", identity + Self.columns(of: forum, since: nil, now: Int(now)))
     try storeGroups(of: forum, since: nil)
@@ -66,7 +67,8 @@ extension WriteTransaction {
     var forum = forum
     forum.revision = before.revision + 1
     if forum.title != before.title, try hasForum(titled: forum.title) { throw .taken("title") }
-    try update("forum", forum.id.number, set: Self.columns(of: forum, since: before, now: Int(now)))
+    let change: [StoredColumn] = [("changed_at", .int(try nextForumChange())), ("changed_by", actor.stored)]
+    try update("forum", forum.id.number, set: Self.columns(of: forum, since: before, now: Int(now)) + change)
     try storeGroups(of: forum, since: before)
     if forum.icon != before.icon {
       if let icon = forum.icon { try markUsed(icon) }

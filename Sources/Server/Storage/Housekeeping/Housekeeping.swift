@@ -16,7 +16,7 @@ public actor Housekeeping {
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
       previousCommandSecrets, oldMails, oldBounces, oldPasswordResets, oldPresses, oldInvocations,
-      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps, expiredExports
+      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps, expiredExports, expiredSubscriptions
 
     /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -47,6 +47,7 @@ public actor Housekeeping {
       case .idleGrants: try tx.removeIdleGrants(limit: limit)
       case .unusedApps: try tx.removeUnusedApps(limit: limit)
       case .expiredExports: try tx.removeExpiredExports(limit: limit)
+      case .expiredSubscriptions: try tx.removeExpiredSubscriptions(limit: limit)
       }
     }
   }

@@ -59,6 +59,7 @@ extension WriteTransaction {
       try connection.execute("delete from notification_settings where user_id = $1", user.number)
       try connection.execute("delete from timeline_filter where user_id = $1", user.number)
       try connection.execute("delete from timeline_position where user_id = $1", user.number)
+      try connection.execute("delete from mormessages_subscription where user_id = $1", user.number)
       // The received bytes are removed by `Store.removeOrphanedParts`.
       try connection.execute("delete from upload where owner_id = $1", user.number)
       try connection.execute(
@@ -341,6 +342,7 @@ extension WriteTransaction {
   /// Erases messages. One removed by a moderator can no longer be restored.
   private func eraseMessages(_ departure: inout Departure) throws(Refusal) -> Bool {
     guard try dropHeldPosts(of: departure.user, limit: Self.messageChunk) else { return false }
+    guard try removeSuppliedUUIDs(of: departure.user, limit: Self.chunk) else { return false }
     let found = try run { connection in
       try connection.all(
         """

@@ -52,6 +52,21 @@ extension Check {
     }
     try examination.expectNone(
       """
+      select kind, uuid, subject
+      from supplied_uuid s
+      where kind = 'forum' and not exists (select 1 from forum where id = s.subject)
+      or kind = 'message' and not exists (select 1 from message where id = s.subject)
+      """
+    ) { row in "the \(try row.text(0)) with the UUID \(try row.text(1)) is missing row \(try row.int(2))" }
+    try examination.expectNone(
+      """
+      select uuid, forum_id
+      from mormessages_subscription s
+      where not exists (select 1 from forum where id = s.forum_id)
+      """
+    ) { row in "subscription \(try row.text(0)) names missing forum \(try row.int(1))" }
+    try examination.expectNone(
+      """
       select m.id, m.reply_to
       from message m
       where m.reply_to is not null

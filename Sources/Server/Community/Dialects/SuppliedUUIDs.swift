@@ -1,0 +1,61 @@
+// Things that clients of dialects name by UUIDs.
+
+public import ParleyModel
+public import Storage
+
+extension Community {
+  /// Creates a forum. Throws if another one has the UUID, so a repeated request is refused.
+  public func createForum(
+    _ draft: ForumDraft, named uuid: String?, by caller: Caller
+  ) async throws(Refusal) -> CreatedForum {
+    try await create(draft, by: caller) { tx, created throws(Refusal) in
+      if let uuid { try tx.supply(uuid, for: .forum, created.id.number, by: created.createdBy) }
+    }
+  }
+
+  /// Posts a message. Its `client_id` has to be that of `uuid`, so that a repeated request finds the message. Throws if
+  /// another message has the UUID.
+  public func postMessage(
+    _ draft: MessageDraft, named uuid: String, in conversation: ID<Conversation>, by caller: Caller
+  ) async throws(Refusal) -> PostedMessage {
+    let author = try caller.requireUser(.write)
+    return try await post(draft, in: conversation, by: caller) { tx throws(Refusal) in
+      guard let known = try tx.subject(of: .message, named: uuid) else { return }
+      let message = try tx.message(ID<Message>(known))
+      guard message?.author == author, message?.conversation == conversation else { throw .taken("uuid") }
+    } before: { tx, message throws(Refusal) in
+      try tx.supply(uuid, for: .message, message.number, by: author)
+    }
+  }
+}
+
+extension CommunityView {
+  /// The id of the thing that a client named by this UUID, visible to the caller or not.
+  public func subject(of kind: SuppliedKind, named uuid: String) throws(Refusal) -> Int? {
+    try read { tx throws(Refusal) in try tx.subject(of: kind, named: uuid) }
+  }
+
+  /// The UUIDs that clients chose, by id.
+  public func suppliedUUIDs(_ kind: SuppliedKind, of ids: [Int]) throws(Refusal) -> [Int: String] {
+    try read { tx throws(Refusal) in try tx.suppliedUUIDs(kind, of: ids) }
+  }
+
+  /// The numbers of messages of the same conversation that are earlier in the same millisecond.
+  public func orders(inMillisecondOf messages: [Message]) throws(Refusal) -> [ID<Message>: Int] {
+    try read { tx throws(Refusal) in try tx.orders(inMillisecondOf: messages) }
+  }
+
+  /// Whether the caller mutes or blocks the user: clients of dialects cannot hide messages themselves.
+  public func hides(_ user: ID<User>, from caller: Caller) throws(Refusal) -> Bool {
+    guard let viewer = caller.user else { return false }
+    return try read { tx throws(Refusal) in
+      if try tx.has(.mute, viewer, to: user) { return true }
+      return try tx.has(.block, viewer, to: user)
+    }
+  }
+
+  /// The last changes of forums that the caller has read.
+  public func lastChanges(of forums: [ID<Forum>]) throws(Refusal) -> [ID<Forum>: ForumLastChange] {
+    try read { tx throws(Refusal) in try tx.lastChanges(of: forums) }
+  }
+}
