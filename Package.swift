@@ -116,6 +116,9 @@ let server: [Target] = [
     "Web",
     "ParleyWire",
     "ParleyJSON"),
+  sources(
+    "Dialects", in: "Sources/Server/Dialects", "API", "Community", "Storage", "PubSub", "ParleyModel", "Web",
+    "ParleyWire", "ParleyCrypto", "ParleyJSON"),
 ]
 
 let kit: [Target] = [
@@ -131,7 +134,7 @@ let kit: [Target] = [
 /// An executable can't be imported by another one, so `ParleyProgram` has all but the call of it.
 let programs: [Target] = [
   sources(
-    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Community", "PubSub", "Serving",
+    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Dialects", "Community", "PubSub", "Serving",
     "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "OIDC", "Issuers",
     "ParleyKit",
     "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
@@ -183,7 +186,8 @@ let testTargets: [Target] = [
   tests("MailTests", "Mail", "ParleyModel", "ParleyNetworking", "ParleyWire", "ParleyJSON"),
   tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
   tests(
-    "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
+    "APITests", "API", "Dialects", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto",
+    "Serving",
     "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "WebAuthn", "OAuth",
     "OIDC",
     "Mail",

@@ -109,6 +109,19 @@ enum Help {
 
     """
 
+  static var dialects: String {
+    """
+    parley dialects [--json] [SETTING ...]
+
+    Lists the interfaces of other systems that parley serve --dialects enables for their unmodified clients: whether each is
+    on, its addresses on this site, and the settings of its clients. It takes these settings of parley serve, as flags,
+    variables or lines of the settings file. --json prints one JSON object per interface.
+
+    Settings
+
+    """ + table(DialectsCommand.settings)
+  }
+
   static let status = """
     parley status [--json] [--data FOLDER]
 

@@ -1,4 +1,5 @@
 import API
+import Dialects
 import Web
 
 /// A setting: a command-line flag, and an environment variable of the same name. `--help` and the README print this
@@ -196,6 +197,11 @@ extension Setting {
     name: "oidc-ca", value: "FILE",
     summary: "root certificates, PEM, that the certificates of providers have to chain to",
     fallback: "those of the system")
+  static let dialects = Setting(
+    name: "dialects", value: "NAMES",
+    summary:
+      "interfaces of other systems for their clients: \(Dialect.allCases.map(\.rawValue).joined(separator: ", "))",
+    fallback: "none", isRepeatable: true)
   static let passwordSignIn = Setting(
     name: "password-sign-in", value: "HOW",
     summary: "on or off: sign-up, sign-in and resets by password; off needs a provider", fallback: "on")
@@ -206,7 +212,7 @@ extension Setting {
     backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
     outgoing, smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, mailBounceTo, mailReplyTo, oidc, oidcClient, oidcSecretFile, oidcName,
-    oidcRoles, oidcGroups, oidcACR, oidcCA, passwordSignIn, log, logAddresses, development,
+    oidcRoles, oidcGroups, oidcACR, oidcCA, passwordSignIn, dialects, log, logAddresses, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

@@ -76,13 +76,16 @@ private let mayImport: [String: Set<String>] = [
     "ParleyWire",
     "ParleyJSON",
   ],
+  "Dialects": [
+    "API", "Community", "Storage", "PubSub", "ParleyModel", "Web", "ParleyWire", "ParleyCrypto", "ParleyJSON",
+  ],
   "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
   "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking", "Security"],
   "ParleyTransport": ["ParleyKit", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
     "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "WebPush",
-    "Mail", "ACME", "OIDC", "Issuers", "ParleyWire", "Dispatch",
+    "Mail", "ACME", "OIDC", "Issuers", "Dialects", "ParleyWire", "Dispatch",
     // Its folder has the folder of the executable.
     "ParleyProgram",
   ],

@@ -3,7 +3,8 @@ import PackageDescription
 
 /// Targets of this package. Parley has or had targets of the same names, and SwiftPM refuses two targets of one name.
 let own = [
-  "ACME", "API", "CFaultyVFS", "CLinux", "COpenSSL", "CSQLite", "CZlib", "Calling", "Community", "Crypto", "HTTPClient",
+  "ACME", "API", "CFaultyVFS", "CLinux", "COpenSSL", "CSQLite", "CZlib", "Calling", "Community", "Crypto", "Dialects",
+  "HTTPClient",
   "Imports", "Issuers", "JSON", "Mail", "Markup", "Media", "Model", "Networking", "OAuth", "OIDC", "Previews", "PubSub",
   "SQLite", "Samples", "Serving",
   "Storage",

@@ -60,7 +60,7 @@ extension Command {
     endpoints,
     commands,
     apps,
-    mailIn, tail, printVersion,
+    mailIn, dialects, tail, printVersion,
   ]
 
   /// Commands for users, against any server.

@@ -38,7 +38,6 @@ enum ServeCommand {
     let (data, addresses, certificates) = (checked.data, checked.addresses, checked.certificates)
     Allocator.configure(cores: checked.loops)
     let share = try FileSystem.share(settings.text(.share))
-
     let folder = try openDataFolder(data)
     let limits = try settings.limits(diskSize: folder.diskSize)
     let sockets = try DaemonSockets(settings)
@@ -60,7 +59,8 @@ enum ServeCommand {
       .init(endpoints: endpoints, loops: checked.loops, polling: checked.polling),
       application: DaemonRoutes.make(
         api, share: share, limits: limits, addresses: addresses, crossOrigins: checked.crossOrigins,
-        isDevelopment: settings.isOn(.development), metrics: metrics, probes: probes, log: logError),
+        isDevelopment: settings.isOn(.development), dialects: checked.dialects, metrics: metrics, probes: probes,
+        log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
     metrics.use(server)

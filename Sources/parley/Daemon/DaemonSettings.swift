@@ -1,4 +1,5 @@
 import API
+import Dialects
 import Glibc
 import ParleyNetworking
 import ParleyWire
@@ -27,6 +28,7 @@ struct DaemonSettings: Sendable {
   let allowsPasswordSignIn: Bool
   let certificates: Certificates?
   let alerts: AlertReceiver?
+  let dialects: Set<Dialect>
 
   init(_ settings: Settings) throws(Settings.UsageError) {
     self.settings = settings
@@ -54,6 +56,7 @@ struct DaemonSettings: Sendable {
     }
     certificates = try Certificates(settings, addresses, data: data)
     alerts = try AlertReceiver(settings)
+    dialects = try Self.dialects(settings)
     for text in settings.all(.listen) where SocketAddress(text) == nil { throw settings.noAddress(.listen, text) }
     for text in settings.all(.redirect) where SocketAddress(text) == nil { throw settings.noAddress(.redirect, text) }
     if backupHook != nil, backups == nil {
@@ -65,6 +68,18 @@ struct DaemonSettings: Sendable {
     if !settings.all(.redirect).isEmpty, certificates == nil {
       throw settings.mistake(.redirect, "needs TLS: --tls-certificate and --tls-key, --acme, or --self-signed.")
     }
+  }
+
+  static func dialects(_ settings: Settings) throws(Settings.UsageError) -> Set<Dialect> {
+    var dialects: Set<Dialect> = []
+    for name in settings.all(.dialects).flatMap(Setting.dialects.list) {
+      guard let dialect = Dialect(rawValue: name) else {
+        let known = Dialect.allCases.map(\.rawValue).joined(separator: ", ")
+        throw settings.mistake(.dialects, "takes names of \(known), not \"\(Terminal.plain(name))\".")
+      }
+      dialects.insert(dialect)
+    }
+    return dialects
   }
 
   static func addresses(_ settings: Settings) throws(Settings.UsageError) -> Addresses {

@@ -8,6 +8,7 @@ import CZlib
 import Calling
 import Community
 import Crypto
+import Dialects
 import Foundation
 import HTTPClient
 import Imports
@@ -41,7 +42,8 @@ guard arguments.count == 4, let password = readLine() else {
 let modules = [
   ACME.Own.module, API.Own.module, CFaultyVFS.Own.module, CLinux.Own.module, COpenSSL.Own.module, CSQLite.Own.module,
   CZlib.Own.module,
-  Calling.Own.module, Community.Own.module, Crypto.Own.module, HTTPClient.Own.module, Imports.Own.module,
+  Calling.Own.module, Community.Own.module, Crypto.Own.module, Dialects.Own.module, HTTPClient.Own.module,
+  Imports.Own.module,
   Issuers.Own.module, JSON.Own.module,
   Markup.Own.module, Media.Own.module, Model.Own.module, Networking.Own.module, OAuth.Own.module,
   OIDC.Own.module, Previews.Own.module,

@@ -1,0 +1,32 @@
+/// The HTTP and WebSocket interface of another system, for its unmodified clients.
+public enum Dialect: String, Sendable, CaseIterable {
+  case mormessages
+
+  /// The system with this interface.
+  public var system: String {
+    switch self {
+    case .mormessages: "MorMessages"
+    }
+  }
+
+  /// The addresses on a site with this origin, with what they are.
+  public func addresses(at origin: String) -> [(name: String, address: String)] {
+    switch self {
+    case .mormessages:
+      [
+        ("REST", origin + MorMessages.rest),
+        ("WebSocket", "ws" + origin.dropFirst("http".count) + MorMessages.websocket),
+      ]
+    }
+  }
+
+  /// The clients, with the settings that point them at the site.
+  public var clients: [String] {
+    switch self {
+    case .mormessages: ["MorMessages for iOS: BaseUrl and BaseSocketUrl in ForumService.swift"]
+    }
+  }
+
+  /// The page that describes it.
+  public var page: String { "/docs/\(rawValue)/" }
+}

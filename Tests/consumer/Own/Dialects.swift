@@ -1,0 +1,3 @@
+public enum Own {
+  public static let module = "Dialects"
+}
