@@ -160,7 +160,7 @@ extension Community {
   /// - Parameter check: runs first in the transaction of the reply.
   private func reply(
     _ draft: CommandReplyDraft, to id: ID<CommandInvocation>,
-    after check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void = { _ in }
+    checking check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void = { _ in }
   ) async throws(Refusal) -> (reply: CommandReply, isNew: Bool) {
     switch draft.audience {
     case .caller:
@@ -182,7 +182,7 @@ extension Community {
           // The earlier one is read below.
           guard try tx.earlierReply(draft, to: id) == nil else { throw .conflict }
           _ = try tx.replyable(id, to: .all)
-        } before: { tx, message throws(Refusal) in
+        } finishing: { tx, message throws(Refusal) in
           _ = try tx.addReply(draft, to: invocation, message: message)
         }
         message = posted.message.message.id

@@ -23,7 +23,7 @@ extension Community {
       guard let known = try tx.subject(of: .message, named: uuid) else { return }
       let message = try tx.message(ID<Message>(known))
       guard message?.author == author, message?.conversation == conversation else { throw .taken("uuid") }
-    } before: { tx, message throws(Refusal) in
+    } finishing: { tx, message throws(Refusal) in
       try tx.supply(uuid, for: .message, message.number, by: author)
     }
   }

@@ -18,7 +18,7 @@ extension Community {
   /// - Parameter finish: runs last, after a new forum.
   func create(
     _ draft: ForumDraft, by caller: Caller,
-    before finish: @escaping @Sendable (WriteTransaction, Forum) throws(Refusal) -> Void
+    finishing finish: @escaping @Sendable (WriteTransaction, Forum) throws(Refusal) -> Void
   ) async throws(Refusal) -> CreatedForum {
     let creator = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)

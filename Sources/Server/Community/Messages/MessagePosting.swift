@@ -24,8 +24,8 @@ extension Community {
   ///   - finish: runs last, after a new message.
   func post(
     _ draft: MessageDraft, in conversation: ID<Conversation>, by caller: Caller,
-    after check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void,
-    before finish: @escaping @Sendable (WriteTransaction, ID<Message>) throws(Refusal) -> Void = { _, _ in }
+    checking check: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void,
+    finishing finish: @escaping @Sendable (WriteTransaction, ID<Message>) throws(Refusal) -> Void = { _, _ in }
   ) async throws(Refusal) -> PostedMessage {
     let author = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
