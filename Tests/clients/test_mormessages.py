@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pyotp
-from servers import PARLEY, free_port
+from servers import PARLEY, TOP, free_port
 from serving import ServingTest, parley
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -984,6 +984,24 @@ class Off(ServingTest):
             told = json.loads(say("--config", file.name, "--json"))
         self.assertEqual((told["name"], told["enabled"], told["addresses"]["websocket"]),
                          ("mormessages", True, "ws://127.0.0.1:8080/mormessages/api/websocket"))
+
+
+class Migration(unittest.TestCase):
+    def test_forums_of_a_site_get_different_times(self):
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.executescript("""
+                create table account (id integer primary key);
+                create table forum (id integer primary key, created_at integer not null, created_by integer not null);
+                insert into account values (1), (2);
+                """)
+            crowd = [(number, 7, 1) for number in range(10, 1510)]
+            forums = [(1, 5, 1), (2, 5, 2), (3, 4, 1), *crowd, (2000, 8, 2), (2001, 9, 1)]
+            database.executemany("insert into forum values (?, ?, ?)", forums)
+            database.executescript(next((TOP / "Migrations/sqlite").glob("*_dialects.sql")).read_text())
+            times = dict(database.execute("select id, changed_at from forum"))
+            self.assertEqual([times[it] for it in (3, 1, 2, 10, 11, 1509, 2000, 2001)], [4000, 5000, 5001, 7000, 7001, 8499, 8500, 9000])
+            self.assertEqual(len(set(times.values())), len(times))
+            self.assertEqual(database.execute("select count(*) from forum where changed_by is not created_by").fetchone(), (0,))
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ enum MigrationHashes {
       number: 54, name: "push_state",
       hash: "01e34552fb498f12175bc57d425da6cfc66e96ccf53ab307f2461c6041998e25"),
     Migration(
-      number: 56, name: "dialects",
-      hash: "d40557d9520da90a1092b4d1846cb14251b9cc9cca886dd35e001afc46cbbcd2"),
+      number: 55, name: "dialects",
+      hash: "06bde05b88ea95b67ed32a627799f45e496852c8fded22bc8bc792cc9337bced"),
   ]
 }

@@ -25,17 +25,23 @@ create table mormessages_subscription (
 create index mormessages_subscription_user on mormessages_subscription (user_id, expires_at);
 create index mormessages_subscription_end on mormessages_subscription (expires_at);
 
--- The last change of a forum, in microseconds since 1970. Values are unique and grow.
+-- The last change of a forum, in microseconds since 1970. The writer gives each change a later value than all before.
 alter table forum add column changed_at integer not null default 0;
 alter table forum add column changed_by integer references account (id);
 
+-- The creation of each forum. Forums of one millisecond have successive values, and more than a thousand reach into the next one.
 update forum
 set
-  changed_at = created_at * 1000 + (
-    select count(*)
-    from forum f
-    where f.created_at = forum.created_at and f.id < forum.id
-  ),
-  changed_by = created_by;
+  changed_at = numbered.changed_at,
+  changed_by = forum.created_by
+from (
+  with ranked as (
+    select id, created_at * 1000 as at, row_number() over (order by created_at, id) as rank
+    from forum
+  )
+  select id, max(at - rank + 1) over (order by rank) + rank - 1 as changed_at
+  from ranked
+) as numbered
+where numbered.id = forum.id;
 
 create index forum_by_change on forum (changed_at);
