@@ -836,6 +836,19 @@ class Restarts(DialectTest):
         posted = self.post(forum, "after the restore")
         self.assertEqual(self.receive(socket), posted)
 
+    def test_messages_after_the_clock_was_set_back_are_newer(self):
+        forum = self.make_forum()
+        before = [self.post(forum, f"before {number}") for number in range(3)]
+        self.server.stop()
+        with closing(sqlite3.connect(Path(self.data) / "parley.db")) as database, database:
+            database.executemany("update message set created_at = created_at + 3600000 where id = ?", [(it["id"],) for it in before])
+        type(self).server = self.serve()
+        last = self.done(200, "GET", f"/forum/{forum['uuid']}/message")[0]["modifiedTime"]
+        after = [self.post(forum, f"after {number}") for number in range(3)]
+        self.assertEqual(self.done(200, "GET", f"/forum/{forum['uuid']}/message?greaterThan={last}"), after[::-1])
+        self.assertEqual(self.texts(forum, greaterThan=after[0]["modifiedTime"]), ["after 2", "after 1"])
+        times = [it["modifiedTime"] for it in self.done(200, "GET", f"/forum/{forum['uuid']}/message")]
+        self.assertEqual(times, sorted(set(times), reverse=True))
 
 class HostileInput(DialectTest):
     BODIES = [

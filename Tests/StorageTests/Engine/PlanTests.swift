@@ -314,7 +314,7 @@ import Testing
       _ = try tx.lastChanges(of: (1...count).map { ID($0) })
     }
     _ = try tx.subject(of: .message, named: "a")
-    _ = try tx.orders(inMillisecondOf: try tx.messages([ids[0]]))
+    for count in [1, 50, 200] { _ = try tx.microseconds(of: try tx.messages((1...count).map { ids[$0 % 5] })) }
     _ = try (tx.morMessagesSubscription("a"), tx.morMessagesSubscriptions(of: RawDatabase.ada))
     #expect(reader.cachedStatements.count > 25)
     let faults = try Self.faults(of: reader.cachedStatements, reader)

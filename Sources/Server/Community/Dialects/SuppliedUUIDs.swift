@@ -40,9 +40,9 @@ extension CommunityView {
     try read { tx throws(Refusal) in try tx.suppliedUUIDs(kind, of: ids) }
   }
 
-  /// The numbers of messages of the same conversation that are earlier in the same millisecond.
-  public func orders(inMillisecondOf messages: [Message]) throws(Refusal) -> [ID<Message>: Int] {
-    try read { tx throws(Refusal) in try tx.orders(inMillisecondOf: messages) }
+  /// Times of messages in microseconds, unique and in the order of their conversation.
+  public func microseconds(of messages: [Message]) throws(Refusal) -> [ID<Message>: Int] {
+    try read { tx throws(Refusal) in try tx.microseconds(of: messages) }
   }
 
   /// Whether the caller mutes or blocks the user: clients of dialects cannot hide messages themselves.

@@ -11,13 +11,6 @@ struct MorMessagesTime: Hashable, Comparable {
 
   init(milliseconds: Int64) { microseconds = Int(milliseconds) * 1_000 }
 
-  /// The time of a message. Messages of one millisecond have increasing times.
-  ///
-  /// - Parameter order: the number of messages before it in the same millisecond.
-  init(of message: Message, order: Int) {
-    microseconds = Int(message.createdAt) * 1_000 + min(order, 999)
-  }
-
   static func < (one: MorMessagesTime, other: MorMessagesTime) -> Bool { one.microseconds < other.microseconds }
 
   /// Accepts an offset as `Z`, `+00:00` or `+0000`, and any number of digits in a second. A `+` that a query has turned

@@ -148,11 +148,11 @@ extension CommunityView {
     let uuids = try uuids(.message, of: messages.map(\.id.number))
     let forumUUID = try self.uuids(.forum, of: [forum.number])[forum.number] ?? ""
     let names = try names(of: Set(messages.map(\.author)), for: caller)
-    let orders = try orders(inMillisecondOf: messages)
+    let times = try microseconds(of: messages)
     return messages.map { message in
       MorMessagesMessage(
         message: message, uuid: uuids[message.id.number] ?? "", forum: forumUUID, author: names[message.author] ?? "",
-        time: MorMessagesTime(of: message, order: orders[message.id] ?? 0))
+        time: MorMessagesTime(microseconds: times[message.id] ?? Int(message.createdAt) * 1_000))
     }
   }
 }

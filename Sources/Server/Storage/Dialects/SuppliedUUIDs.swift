@@ -49,23 +49,6 @@ extension ReadTransaction {
     }
   }
 
-  /// The numbers of messages of the same conversation that are earlier in the same millisecond.
-  public func orders(inMillisecondOf messages: [Message]) throws(Refusal) -> [ID<Message>: Int] {
-    var orders: [ID<Message>: Int] = [:]
-    for message in messages {
-      orders[message.id] = try run { connection in
-        try connection.first(
-          """
-          select count(*)
-          from message
-          where conversation_id = $1 and coalesce(latest_at, created_at) = $2 and seq < $3
-          """, message.conversation.number, Int(message.createdAt), message.seq
-        ) { row in try row.int(0) }
-      }
-    }
-    return orders
-  }
-
   /// The last changes of forums.
   public func lastChanges(of forums: [ID<Forum>]) throws(Refusal) -> [ID<Forum>: ForumLastChange] {
     var found: [ID<Forum>: ForumLastChange] = [:]
