@@ -4,7 +4,9 @@ and the API see of it, and what it refuses."""
 import base64
 import http.client
 import json
+import os
 import re
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -114,6 +116,13 @@ class DialectTest(ServingTest):
         settings.setdefault("additional_headers", {"Authorization": basic(name)})
         return self.enterContext(
             connect(f"ws://127.0.0.1:{self.port}/mormessages/api/websocket/{subscription}", **settings))
+
+    def open_unread(self, subscription, name="ada"):
+        """A socket with a small buffer. The library stops reading while its queue is full."""
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        connection.connect(("127.0.0.1", self.port))
+        return self.open(subscription, name, compression=None, sock=connection)
 
     def receive(self, socket):
         return json.loads(socket.recv(timeout=60))
@@ -647,30 +656,14 @@ class Sockets(DialectTest):
         self.assertEqual(self.receive(socket)["text"], "heard")
         self.native("DELETE", f"/users/{mira}/mute", name="grace")
 
-    def test_a_client_that_does_not_read(self):
+    def test_a_client_that_reads_late_gets_every_message(self):
         forum = self.make_forum()
-        socket = self.open(self.subscribe(forum), compression=None)
-        is_done = threading.Event()
-
-        def go_on():
-            while not is_done.is_set():
-                self.post(forum, "ü" * 16_000)
-
-        writer = threading.Thread(target=go_on)
-        writer.start()
-        try:
-            # The library stops reading while its queue is full. Others are not held back.
-            other = self.open(self.subscribe(forum, "grace"), "grace", compression=None)
-            for _ in range(600):
-                self.receive(other)
-        finally:
-            is_done.set()
-            writer.join()
-        with self.assertRaises(ConnectionClosed):
-            while True:
-                socket.recv(timeout=60)
-        # After a while the server does not wait for the close frame to be read.
-        self.assertIn(socket.close_code, (4000, 1006))
+        socket = self.open_unread(self.subscribe(forum))
+        posted = [self.post(forum, f"{number} " + "ü" * 15_900) for number in range(250)]
+        self.assertEqual([self.receive(socket) for _ in posted], posted)
+        # And then those of the moment.
+        marker = self.post(forum, "marker")
+        self.assertEqual(self.receive(socket), marker)
 
     def test_a_client_that_sends_without_end(self):
         socket = self.open(self.subscribe(self.make_forum()))
@@ -679,6 +672,33 @@ class Sockets(DialectTest):
                 socket.send("x")
             socket.recv(timeout=60)
         self.assertEqual(socket.close_code, 1008)
+
+
+class UnreadSockets(DialectTest):
+    waits = True
+
+    def websockets(self):
+        _, _, text = self.request("GET", "/metrics", Authorization=f"Bearer {self.tokens['ada']}")
+        return float(re.search(rb'parley_connections\{protocol="websocket"\} (\S+)', text)[1])
+
+    def test_a_client_that_does_not_read(self):
+        forum = self.make_forum()
+        unread = self.open_unread(self.subscribe(forum))
+        # Others are not held back.
+        other = self.open(self.subscribe(forum, "grace"), "grace", compression=None)
+        for number in range(250):
+            posted = self.post(forum, f"{number} " + "ü" * 15_900)
+            self.assertEqual(self.receive(other), posted)
+        self.assertEqual(self.websockets(), 2)
+        deadline = time.monotonic() + 300
+        while self.websockets() > 1:
+            self.assertLess(time.monotonic(), deadline, "the server closes the socket")
+            time.sleep(1)
+        with self.assertRaises(ConnectionClosed):
+            while True:
+                unread.recv(timeout=60)
+        # After a while the server does not wait for the close frame to be read.
+        self.assertIn(unread.close_code, (4000, 1006))
 
 
 class Rights(DialectTest):

@@ -13,7 +13,7 @@ struct SocketOutput {
   private var waitingBytes = 0
   /// Present users with an unsent presence.
   private var unsentPresence: [ID<User>] = []
-  private var stall: (queued: Int, since: Int64)?
+  private var stall = SocketStall()
 
   init(_ socket: any WebSocket) { self.socket = socket }
 
@@ -105,16 +105,7 @@ struct SocketOutput {
 
   /// Whether the client has not read from a long queue during the send timeout.
   mutating func isTooSlow(at now: Int64) -> Bool {
-    let queued = socket.queued
-    guard queued > RealtimeLimits.signalQueue || isBlocked else {
-      stall = nil
-      return false
-    }
-    guard let before = stall, queued >= before.queued else {
-      stall = (queued, now)
-      return false
-    }
-    return now - before.since >= RealtimeLimits.sendTimeout
+    stall.isTooSlow(queued: socket.queued, isWaiting: isBlocked, at: now)
   }
 }
 

@@ -1,6 +1,7 @@
 // The WebSocket of a subscription: each new message of one room as a text frame. The events come from the log by the same
-// state machine as those of the API, from the event before the answer to the handshake. A client that does not read is
-// disconnected, since the protocol has no word for a gap. What the client sends is ignored.
+// state machine as those of the API, from the event before the answer to the handshake. The protocol has no word for a gap, so a
+// client with a full queue gets the rest from the log when it has read. One that does not read is disconnected. Messages of the
+// client are ignored.
 
 import API
 import Community
@@ -14,6 +15,8 @@ import Web
 final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
   /// The request that opened the socket.
   struct Start {
+    let api: API
+    let request: RequestID
     let subscription: MorMessagesSubscription
     let room: ID<Conversation>
     let caller: Caller
@@ -22,7 +25,7 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
   }
 
   private static let maxQueue = 262_144
-  /// Clients have nothing to say: bytes of a message, and messages within a second.
+  /// The limits of messages of the client, which are ignored: bytes of one, and their number within a second.
   private static let maxMessage = 65_536
   private static let maxReceived = 256
   private static let page = PageBounds(events: 200, bytes: 131_072)
@@ -42,6 +45,9 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
   /// The topics and the position of the next read.
   private var pending: (topics: [LiveTopic], after: Int)?
   private var mustRetry = false
+  /// A message found no room in the queue: the subscription begins again at it.
+  private var isLagging = false
+  private var stall = SocketStall()
   private var checkedAt: Int64
   /// Messages from the client since the last tick.
   private var receivedCount = 0
@@ -68,7 +74,7 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
     do throws(Refusal) { try view.checkSession(of: start.caller) } catch {
       return close(error == .unavailable ? .unavailable : .ended)
     }
-    perform(state.subscribe([.conversation(start.room)], after: start.event, ticket: 0))
+    subscribe(after: start.event)
     live.startReading(isolation: loop)
   }
 
@@ -77,7 +83,14 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
     if receivedCount > Self.maxReceived { socket.close(.policy, reason: "too many messages") }
   }
 
-  func drained(on loop: isolated any Actor) {}
+  func drained(on loop: isolated any Actor) {
+    if isLagging {
+      isLagging = false
+      subscribe(after: state.resumePosition)
+    }
+    perform(state.resume())
+    live.startReading(isolation: loop)
+  }
 
   func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {
     guard !isClosed else { return }
@@ -90,11 +103,12 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
   // MARK: Subscriber
 
   func receive(_ publication: Publication) {
+    let event = publication.event
     // The frame is what the API sends to this reader, who may not see all of the event.
-    guard let frame = state.receive(publication), publication.event.kind == .messageCreated,
-      let message = Self.newMessage(frame.text)
-    else { return }
-    send(message)
+    guard let frame = state.receive(publication), event.kind == .messageCreated else { return }
+    guard !send(eventOf: frame.text) else { return }
+    state.markLagging(event.stream, from: event.id)
+    isLagging = true
   }
 
   func receive(_ signal: Signal, _ frame: Frame) {}
@@ -113,6 +127,7 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
       mustRetry = false
       perform(state.resume())
     }
+    if stall.isTooSlow(queued: socket.queued, isWaiting: isLagging, at: now) { return close(.tooSlow) }
     guard now - checkedAt >= Self.checkInterval else { return }
     checkedAt = now
     // A renewed subscription goes on.
@@ -127,6 +142,10 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
   }
 
   // MARK: Events
+
+  private func subscribe(after event: Int) {
+    perform(state.subscribe([.conversation(start.room)], after: event, ticket: 0))
+  }
 
   private func perform(_ actions: [SubscriptionState.Action]) {
     for action in actions {
@@ -168,8 +187,13 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
     switch found {
     case .reset(let reason, let head): perform(state.didReset(reason, head: head))
     case .page(let page):
+      var through = 0
       for item in state.newItems(page) {
-        if let message = Self.newMessage(item.text) { send(message) }
+        // The rest is read again when the queue has room.
+        guard send(eventOf: item.text) else {
+          return perform(state.didSend(page, through: through, isWhole: false))
+        }
+        through = item.event
       }
       perform(state.didSend(page, through: page.through, isWhole: true))
     }
@@ -182,29 +206,34 @@ final class ForumSocket: WebSocketHandler, Subscriber, LogReader {
     mustRetry = true
   }
 
-  /// The message of an event about a new one; nil for another event.
-  private static func newMessage(_ json: [UInt8]) -> Message? {
-    do throws(JSONError) {
-      let event = try ReceivedEvent(json: JSONValue(parsing: json))
-      guard event.kind == .messageCreated, case .message(let message) = event.content else { return nil }
-      return message
-    } catch {
-      return nil
-    }
-  }
-
-  private func send(_ message: Message) {
-    // Deleted since.
-    guard !isClosed, message.isInMorMessages else { return }
-    do throws(Refusal) {
-      if try view.hides(message.author, from: start.caller) { return }
+  /// Sends the message of an event about a new one that the reader sees. Returns false without room for it.
+  private func send(eventOf json: [UInt8]) -> Bool {
+    guard !isClosed else { return true }
+    do {
+      guard let message = try Self.newMessage(json), try !view.hides(message.author, from: start.caller) else {
+        return true
+      }
       for seen in try view.morMessages([message], in: start.subscription.forum, for: start.caller) {
         var json = JSONWriter()
         json.value(seen)
-        guard socket.send(.text(json.bytes)) else { return close(.tooSlow) }
+        guard socket.send(.text(json.bytes)) else { return false }
       }
+    } catch Refusal.unauthenticated {
+      close(.ended)
     } catch {
-      close(error == .unauthenticated ? .ended : .unavailable)
+      // Without the message, the client would not know of a gap.
+      if !(error is Refusal) { start.api.logLine("\(start.request) \(error)") }
+      close(.unavailable)
     }
+    return true
+  }
+
+  /// The message of an event about a new one; nil for another event, and for a message that the lists leave out.
+  private static func newMessage(_ json: [UInt8]) throws(JSONError) -> Message? {
+    let event = try ReceivedEvent(json: JSONValue(parsing: json))
+    guard event.kind == .messageCreated, case .message(let message) = event.content, message.isInMorMessages else {
+      return nil
+    }
+    return message
   }
 }

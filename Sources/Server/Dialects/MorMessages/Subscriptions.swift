@@ -68,7 +68,8 @@ extension MorMessagesCall {
     let room = try view.getForum(subscription.forum, for: caller).forum.room
     let live = LoopBroadcasts.of(context)
     let start = ForumSocket.Start(
-      subscription: subscription, room: room, caller: caller, event: try view.head())
+      api: context.api, request: context.server.id, subscription: subscription, room: room, caller: caller,
+      event: try view.head())
     let upgrade = WebSocketUpgrade(options: ForumSocket.options) { socket in ForumSocket(socket, start, live) }
     return Response(.switchingProtocols, body: .webSocket(upgrade))
   }
