@@ -114,12 +114,17 @@ extension RequestContext {
   var deviceCookie: String? { Cookies(request.fields)[Authentication.deviceCookieName(server)] }
 
   /// Signs in with a name and a password, which count as a guess if they are wrong.
-  package func signIn(name: String, password: String, on device: String) async throws -> OpenedSession {
+  ///
+  /// - Parameter reactivates: whether a deactivated user is reactivated; otherwise they are refused.
+  package func signIn(
+    name: String, password: String, on device: String, reactivates: Bool = true
+  ) async throws -> OpenedSession {
     try await loggingFailures(.password, isKnown: { try view.isKnown(name) }) {
       try await counting(
         try guess(at: name), isWrong: { $0 == .wrongCredentials }
       ) { () async throws(Refusal) in
-        try await community.signIn(name: name, password: password, on: device, from: origin)
+        try await community.signIn(
+          name: name, password: password, on: device, from: origin, reactivates: reactivates)
       }
     }
   }

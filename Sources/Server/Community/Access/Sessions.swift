@@ -84,10 +84,13 @@ extension CommunityView {
 }
 
 extension Community {
-  /// Signs in with name and password. The error does not tell whether the name or the password was wrong. A deactivated
-  /// user is reactivated. A user with a second factor gets a challenge, for `confirmSignIn`.
+  /// Signs in with name and password. The error does not tell whether the name or the password was wrong. A user with a second
+  /// factor gets a challenge, for `confirmSignIn`.
+  ///
+  /// - Parameter reactivates: whether a deactivated user is reactivated; otherwise they are refused.
   public func signIn(
-    name: String, password: String, on device: String, from origin: SignInOrigin = SignInOrigin()
+    name: String, password: String, on device: String, from origin: SignInOrigin = SignInOrigin(),
+    reactivates: Bool = true
   ) async throws(Refusal) -> OpenedSession {
     try requirePasswordSignIn()
     let device = try Texts.device(device, bounds)
@@ -96,7 +99,7 @@ extension Community {
     }
     // Once more if the stored hash has changed meanwhile: by another sign-in, which made it costlier, or by a new password.
     for _ in 1...2 {
-      let outcome = try await signInOnce(name, password, on: device, from: origin)
+      let outcome = try await signInOnce(name, password, on: device, from: origin, reactivates: reactivates)
       if let outcome { return try outcome.get() }
     }
     throw .wrongCredentials
@@ -109,7 +112,7 @@ extension Community {
 
   /// Nil if the stored hash is no longer the one that was checked.
   private func signInOnce(
-    _ name: String, _ password: String, on device: String, from origin: SignInOrigin
+    _ name: String, _ password: String, on device: String, from origin: SignInOrigin, reactivates: Bool
   ) async throws(Refusal) -> Result<OpenedSession, Refusal>? {
     let known = try await store.readInBackground(.credentials) { tx throws(Refusal) in try tx.credentials(named: name) }
     let isRight = try await passwords.isRight(password, for: known?.password)
@@ -117,10 +120,10 @@ extension Community {
       if let known { noteFailure(.password, .wrongPassword, of: known.user, on: device, from: origin) }
       throw .wrongCredentials
     }
-    if !known.state.maySignIn {
+    if !known.state.maySignIn(reactivating: reactivates) {
       noteFailure(.password, .refused, of: known.user, on: device, from: origin)
       try await store.readInBackground(.credentials) { tx throws(Refusal) in
-        try tx.checkMaySignIn(known.user, known.state)
+        try tx.checkMaySignIn(known.user, known.state, reactivating: reactivates)
       }
     }
     let newHash = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
@@ -136,7 +139,8 @@ extension Community {
       }
       return .success(
         try tx.activeSession(
-          of: known.user, secret, by: .password, on: device, from: origin, bounds, deviceKey: deviceKey))
+          of: known.user, secret, by: .password, on: device, from: origin, bounds, deviceKey: deviceKey,
+          reactivates: reactivates))
     }
   }
 
@@ -207,9 +211,10 @@ extension Community {
 }
 
 extension UserState {
-  fileprivate var maySignIn: Bool {
+  fileprivate func maySignIn(reactivating: Bool) -> Bool {
     switch self {
-    case .active, .deactivated: true
+    case .active: true
+    case .deactivated: reactivating
     case .pending, .disabled, .left, .erased: false
     }
   }
@@ -222,8 +227,8 @@ extension ReadTransaction {
   }
 
   /// Throws unless a user in this state may sign in. A banned user receives the end and the reason of the ban.
-  func checkMaySignIn(_ user: ID<User>, _ state: UserState) throws(Refusal) {
-    guard !state.maySignIn else { return }
+  func checkMaySignIn(_ user: ID<User>, _ state: UserState, reactivating: Bool = true) throws(Refusal) {
+    guard !state.maySignIn(reactivating: reactivating) else { return }
     if state == .disabled, let ban = try sanction(.ban, of: user) {
       throw .banned(until: ban.until, reason: ban.reason)
     }
@@ -235,10 +240,10 @@ extension WriteTransaction {
   /// Opens a session for an authenticated user, and notifies them of a new device.
   func activeSession(
     of userID: ID<User>, _ secret: Secret, by method: SignIn.Method, on device: String, from origin: SignInOrigin,
-    _ bounds: Bounds, deviceKey: [UInt8]?, secondFactor: Int64? = nil
+    _ bounds: Bounds, deviceKey: [UInt8]?, secondFactor: Int64? = nil, reactivates: Bool = true
   ) throws(Refusal) -> OpenedSession {
     guard var user = try user(userID), let state = user.standing?.state else { throw .unauthenticated }
-    try checkMaySignIn(userID, state)
+    try checkMaySignIn(userID, state, reactivating: reactivates)
     if state == .deactivated {
       let before = user
       user.standing?.state = .active
