@@ -127,6 +127,37 @@ import Web
     #expect(context.isOwnOrigin(expected))
   }
 
+  @Test(
+    arguments: [
+      ("192.0.2.1", [:], true, true, true), ("192.0.2.1", [:], false, false, false),
+      ("192.0.2.1", ["X-Forwarded-Proto": "https"], false, false, false),
+      ("127.0.0.2", [:], false, false, true),
+      // Another program of the machine passes on a request, and is no trusted proxy.
+      ("127.0.0.2", ["X-Forwarded-Proto": "https"], false, false, false),
+      ("127.0.0.2", ["X-Forwarded-For": "203.0.113.9"], false, false, false),
+      ("127.0.0.2", ["Forwarded": "for=203.0.113.9"], false, false, false),
+      ("127.0.0.2", ["Via": "1.1 proxy"], false, false, false),
+      ("127.0.0.1", ["X-Forwarded-Proto": "https"], false, true, false),
+      ("127.0.0.1", ["X-Forwarded-Proto": "wss"], false, true, false),
+      ("127.0.0.1", ["X-Forwarded-Proto": "http"], false, false, false),
+      ("127.0.0.1", ["X-Forwarded-Proto": "https, http"], false, false, false),
+      ("127.0.0.1", ["X-Forwarded-Proto": "gopher"], false, false, false),
+      ("127.0.0.1", ["X-Forwarded-Proto": "http"], true, false, false),
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9"], false, false, false),
+      (nil, ["X-Forwarded-Proto": "https"], false, true, false), (nil, [:], false, false, true),
+    ] as [(String?, KeyValuePairs<String, String>, Bool, Bool, Bool)])
+  func `the connection or a trusted proxy tells whether the client uses TLS, whatever the public origin`(
+    _ peer: String?, _ fields: KeyValuePairs<String, String>, _ isEncrypted: Bool, _ isFromTLS: Bool,
+    _ isFromThisMachine: Bool
+  ) async throws {
+    let origin = try #require(WebAddress(origin: "https://chat.example.org"))
+    let context = Self.context(
+      Addresses(publicOrigins: [origin], trusted: Self.proxies), peer: peer, Fields(fields), isEncrypted: isEncrypted,
+      on: Loop())
+    #expect(context.isFromTLS == isFromTLS)
+    #expect(isFromTLS || context.isFromThisMachine == isFromThisMachine)
+  }
+
   @Test func `an absolute target has priority over Host`() async {
     let context = Self.context(Addresses(), peer: "192.0.2.1", ["Host": "a"], authority: "b:81", on: Loop())
     #expect(context.origin == "http://b:81")

@@ -61,9 +61,18 @@ class DialectTest(ServingTest):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def request(self, method, path, body=None, **fields):
+    @classmethod
+    def add_user(cls, name):
+        """A new member, with a token of the scope `admin`."""
+        cls.say("user", "create", name, "--password-stdin", given=PASSWORD + "\n")
+        cls.tokens[name] = cls.say("token", name, "--scope", "admin").strip()
+
+    def sessions(self, name):
+        return self.native("GET", "/sessions", name=name)["data"]
+
+    def request(self, method, path, body=None, source=None, **fields):
         """The status, the fields and the body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60, source_address=source)
         with closing(connection):
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
             answer = connection.getresponse()
@@ -965,13 +974,17 @@ class Limits(DialectTest):
 
 
 class Encryption(DialectTest):
-    flags = ("--dialects", "mormessages", "--trusted-proxy", "127.0.0.1/32", *ENDLESS)
+    flags = ("--dialects", "mormessages", "--trusted-proxy", "127.0.0.1/32", "--public-url", "https://chat.example.org", *ENDLESS)
 
     def test_other_machines_need_tls(self):
         far = {"X-Forwarded-For": "203.0.113.5"}
         for fields, expected in (({**far, "X-Forwarded-Proto": "http"}, 403), ({**far, "X-Forwarded-Proto": "https"}, 200),
-                                 ({}, 200)):
+                                 (far, 403), ({"Via": "1.1 proxy"}, 403), ({}, 200)):
             status, _, data = self.request("GET", f"{REST}/forum", Authorization=basic("ada"), **fields)
+            self.assertEqual(status, expected, data)
+        # Another program of this machine may call, but not pass on what it likes.
+        for fields, expected in (({}, 200), ({"X-Forwarded-Proto": "https"}, 403), ({"Forwarded": "proto=https"}, 403)):
+            status, _, data = self.request("GET", f"{REST}/forum", source=("127.0.0.2", 0), Authorization=basic("ada"), **fields)
             self.assertEqual(status, expected, data)
         who = {**far, "X-Forwarded-Proto": "http"}
         self.assertEqual(self.request("GET", f"{REST}/auth/whoami", **who)[0], 200)

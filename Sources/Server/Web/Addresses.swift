@@ -77,6 +77,18 @@ public struct Addresses: Sendable {
     return origin == requestOrigin(peer: peer, isEncrypted: isEncrypted, head)
   }
 
+  /// Whether the client uses TLS, according to the nearest trusted proxy, otherwise to the connection.
+  func isFromTLS(peer: IPAddress?, isEncrypted: Bool, _ fields: Fields) -> Bool {
+    guard trusts(peer), let scheme = nearestHop(fields)?.scheme else { return isEncrypted }
+    return WebAddress.Scheme(rawValue: scheme)?.isSecure == true
+  }
+
+  /// Whether a proxy has left its mark, trusted or not.
+  static func isForwarded(_ fields: Fields) -> Bool {
+    fields.has("x-forwarded-for") || fields.has("x-forwarded-proto") || fields.has("x-forwarded-host")
+      || fields.has("forwarded") || fields.has("via")
+  }
+
   /// The origin according to the nearest trusted proxy, otherwise according to the request.
   private func requestOrigin(peer: IPAddress?, isEncrypted: Bool, _ head: RequestHead) -> String {
     var scheme = isEncrypted ? "https" : "http"

@@ -62,6 +62,13 @@ public struct Context {
   /// Whether TLS is used, here or at the proxy.
   public var isSecure: Bool { origin.hasPrefix("https:") }
 
+  /// Whether the client sent this request over TLS: to this server, or to the trusted proxy that states it. The public origin
+  /// does not tell, since a request may come by another way.
+  public var isFromTLS: Bool { addresses.isFromTLS(peer: peer, isEncrypted: isEncrypted, head.fields) }
+
+  /// Whether a program of this machine sent the request, and no proxy passed it on.
+  public var isFromThisMachine: Bool { (peer?.isLoopback ?? true) && !Addresses.isForwarded(head.fields) }
+
   /// Whether a page with this Origin is one of ours.
   public func isOwnOrigin(_ text: String) -> Bool {
     addresses.isOwn(text, peer: peer, isEncrypted: isEncrypted, head)

@@ -98,7 +98,7 @@ struct MorMessagesCall {
 
   /// Passwords travel with each request, so only TLS carries them, or the machine itself.
   static func requireEncryption(_ server: Context) throws {
-    guard server.isSecure || server.client?.isLoopback ?? true else { throw MorMessagesFailure.unencrypted }
+    guard server.isFromTLS || server.isFromThisMachine else { throw MorMessagesFailure.unencrypted }
   }
 
   /// A browser adds Basic credentials to requests of pages of any origin.
