@@ -378,8 +378,11 @@ class Forums(DialectTest):
             self.assertEqual(answers[0], answers[1], (method, path))
             self.assertIn(answers[0][0], (204, 404))
         public = self.make_forum()
-        answers = [self.ask("GET", f"/forum/{public['uuid']}/message?before={it}", name="linus") for it in (message["uuid"], 999_999_999)]
-        self.assertEqual(*answers)
+        chosen = self.post(forum, "secret", uuid=str(uuid.uuid4()))
+        answers = [self.ask("GET", f"/forum/{public['uuid']}/message?before={it}", name="linus")
+                   for it in (message["uuid"], message["id"], chosen["uuid"], 999_999_999, uuid.uuid4(), "x")]
+        self.assertEqual([it for it in answers if it != answers[0]], [])
+        self.assertEqual(answers[0][0], 400)
 
     def test_who_may_create_forums(self):
         self.native("PATCH", "/settings", {"may_create_forums": "moderators"})

@@ -13,7 +13,10 @@ extension MorMessagesCall {
     var request = MessageRequest()
     request.includesDeleted = false
     if let name = range.before {
-      guard let before: ID<Message> = try view.id(.message, named: name) else { throw Refusal.notFound }
+      // The list refuses a message of another room in the same way.
+      guard let before: ID<Message> = try view.id(.message, named: name) else {
+        throw Refusal.invalid("before", .mismatch)
+      }
       request.window = .between(after: nil, before: before)
     }
     var listed: [MorMessagesMessage] = []
