@@ -868,19 +868,65 @@ class Restarts(DialectTest):
         posted = self.post(forum, "after the restore")
         self.assertEqual(self.receive(socket), posted)
 
-    def test_messages_after_the_clock_was_set_back_are_newer(self):
-        forum = self.make_forum()
-        before = [self.post(forum, f"before {number}") for number in range(3)]
+
+class MissingSecondFactor(DialectTest):
+    def test_only_reading_and_a_logout_go_on(self):
+        forum = self.make_forum(name="grace")
+        subscription = self.subscribe(forum, "grace")
+        body = {"userIdentity": "grace", "topicId": forum["uuid"], "subscriptionId": subscription}
+        self.native("PATCH", "/settings", {"require_second_factor": "all"})
+        # The users had a week to set one up.
         self.server.stop()
         with closing(sqlite3.connect(Path(self.data) / "parley.db")) as database, database:
-            database.executemany("update message set created_at = created_at + 3600000 where id = ?", [(it["id"],) for it in before])
+            database.execute("update setting set value = '1' where name = 'second_factor_since'")
+            database.execute("update account set created_at = 1")
         type(self).server = self.serve()
-        last = self.done(200, "GET", f"/forum/{forum['uuid']}/message")[0]["modifiedTime"]
-        after = [self.post(forum, f"after {number}") for number in range(3)]
-        self.assertEqual(self.done(200, "GET", f"/forum/{forum['uuid']}/message?greaterThan={last}"), after[::-1])
-        self.assertEqual(self.texts(forum, greaterThan=after[0]["modifiedTime"]), ["after 2", "after 1"])
-        times = [it["modifiedTime"] for it in self.done(200, "GET", f"/forum/{forum['uuid']}/message")]
-        self.assertEqual(times, sorted(set(times), reverse=True))
+        self.done(200, "GET", "/forum", name="grace")
+        self.done(200, "GET", f"/subscription/{subscription}", name="grace")
+        for method, path, it in [
+            ("PUT", "/forum", {"title": str(uuid.uuid4())}), ("PUT", f"/forum/{forum['uuid']}/message", {"text": "x"}),
+            ("PUT", "/subscription", body), ("POST", f"/subscription/{subscription}", body),
+            ("DELETE", f"/subscription/{subscription}", None),
+        ]:
+            self.failed(403, method, path, it, "grace")
+        self.done(200, "GET", f"/subscription/{subscription}", name="grace")
+        count = len(self.sessions("grace"))
+        self.done(200, "DELETE", "/auth/logout", name="grace")
+        self.assertEqual(len(self.sessions("grace")), count - 1)
+
+
+class FullDisk(DialectTest):
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("only root can mount a file system")
+        super().setUpClass()
+
+    @classmethod
+    def serve(cls, *more):
+        if not Path(cls.data).exists():
+            Path(cls.data).mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={24 << 20}", "tmpfs", cls.data], check=True)
+            cls.addClassCleanup(lambda: subprocess.run(["umount", "--lazy", cls.data], check=True))
+        return super().serve(*more)
+
+    def test_changes_are_refused_and_deletions_are_not(self):
+        forum = self.make_forum()
+        subscription = self.subscribe(forum)
+        disk = os.statvfs(self.data)
+        with open(Path(self.data) / "fill", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, disk.f_bfree * disk.f_frsize)
+        deadline = time.monotonic() + 60
+        while self.ask("PUT", f"/forum/{forum['uuid']}/message", {"text": "wool " * 1000})[0] != 503:
+            self.assertLess(time.monotonic(), deadline, "the disk is full")
+        body = {"userIdentity": "ada", "topicId": forum["uuid"], "subscriptionId": subscription}
+        self.failed(503, "PUT", "/forum", {"title": str(uuid.uuid4())})
+        self.failed(503, "PUT", "/subscription", body)
+        self.failed(503, "POST", f"/subscription/{subscription}", body)
+        self.done(204, "DELETE", f"/subscription/{subscription}")
+        self.done(200, "DELETE", "/auth/logout")
+        self.done(200, "GET", "/forum")
+
 
 class HostileInput(DialectTest):
     BODIES = [

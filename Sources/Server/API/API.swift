@@ -111,6 +111,8 @@ struct Endpoint: Sendable {
 
   let method: Method
   let path: String
+  /// The method and the path, by which the exceptions of checks are listed.
+  let name: String
   let access: Access
   /// Overrides the default limit of request bodies.
   let bodyLimit: (any KeyPath<Bounds, Int> & Sendable)?
@@ -137,12 +139,16 @@ struct Endpoint: Sendable {
   }
 
   /// Unsafe methods count as `.writing` by default.
+  ///
+  /// - Parameter name: of the operation that a request in another wire format stands for; nil for the method and the path.
   init(
-    _ method: Method, _ path: String, _ access: Access, counts rateLimit: RateLimitKind? = nil,
-    bodyLimit: (any KeyPath<Bounds, Int> & Sendable)? = nil, takesQuery: Bool = false, _ answer: @escaping Answer
+    _ method: Method, _ path: String, named name: String? = nil, _ access: Access,
+    counts rateLimit: RateLimitKind? = nil, bodyLimit: (any KeyPath<Bounds, Int> & Sendable)? = nil,
+    takesQuery: Bool = false, _ answer: @escaping Answer
   ) {
     self.method = method
     self.path = path
+    self.name = name ?? "\(method.name) \(path)"
     self.access = access
     self.bodyLimit = bodyLimit
     self.rateLimit = rateLimit ?? (method.isSafe ? nil : .writing)

@@ -1,18 +1,18 @@
 public import API
 public import Web
 
-/// The dialects of a site.
+/// The enabled dialects of a site.
 public struct Dialects: Sendable {
-  private let enabled: Set<Dialect>
+  private var mormessages: MorMessages?
 
-  public init(_ enabled: Set<Dialect> = []) { self.enabled = enabled }
-
-  /// Adds the routes of the enabled dialects.
-  public func add(to routes: inout Router.Builder, _ api: API) {
-    for dialect in Dialect.allCases where enabled.contains(dialect) {
+  /// - Throws: if a dialect cannot be served.
+  public init(_ enabled: Set<Dialect>, _ api: API) throws {
+    for dialect in enabled {
       switch dialect {
-      case .mormessages: MorMessages(api).add(to: &routes)
+      case .mormessages: mormessages = try MorMessages(api)
       }
     }
   }
+
+  public func add(to routes: inout Router.Builder) { mormessages?.add(to: &routes) }
 }

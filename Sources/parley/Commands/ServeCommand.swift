@@ -2,6 +2,7 @@
 
 import API
 import Community
+import Dialects
 import Glibc
 import ParleyModel
 import ParleyNetworking
@@ -59,8 +60,8 @@ enum ServeCommand {
       .init(endpoints: endpoints, loops: checked.loops, polling: checked.polling),
       application: DaemonRoutes.make(
         api, share: share, limits: limits, addresses: addresses, crossOrigins: checked.crossOrigins,
-        isDevelopment: settings.isOn(.development), dialects: checked.dialects, metrics: metrics, probes: probes,
-        log: logError),
+        isDevelopment: settings.isOn(.development), dialects: Dialects(checked.dialects, api), metrics: metrics,
+        probes: probes, log: logError),
       accessLog: accessLog, log: logError)
     try await server.start()
     metrics.use(server)

@@ -8,7 +8,7 @@ import Web
 enum DaemonRoutes {
   static func make(
     _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
-    isDevelopment: Bool = false, dialects: Set<Dialect> = [], metrics: Metrics? = nil, probes: DoctorProbes? = nil,
+    isDevelopment: Bool = false, dialects: Dialects? = nil, metrics: Metrics? = nil, probes: DoctorProbes? = nil,
     log: @escaping @Sendable (String) -> Void
   ) -> Application {
     let files = StaticFiles("\(share)/Public")
@@ -26,7 +26,7 @@ enum DaemonRoutes {
         }
       }
       probes?.add(to: &routes)
-      Dialects(dialects).add(to: &routes, api)
+      dialects?.add(to: &routes)
       if let metrics { api.addMetrics(to: &routes) { await metrics.response() } }
       routes.on(.get, "/.well-known/webauthn") { _, context throws(Problem) in try relatedOrigins(context) }
       routes.on(.get, "/healthz") { _, _ in health }

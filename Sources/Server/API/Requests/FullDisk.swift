@@ -13,8 +13,6 @@ extension Endpoint {
     "PUT /users/{id}/silence", "PATCH /reports", "PATCH /reports/{id}", "POST /destructions",
   ]
 
-  var name: String { "\(method.name) \(path)" }
-
   var worksOnFullDisk: Bool {
     method.isSafe || method == .delete || access == .controlSocket || Self.onFullDisk.contains(name)
       || access == .client && rateLimit == .oauth

@@ -2,40 +2,55 @@
 // scope, its rate limit, the second factor, tokens of forums, and a full disk.
 
 package import Community
+package import ParleyWire
 package import Web
 
 /// The operation of the API that a request in another wire format stands for.
 package struct NativeOperation: Sendable {
   fileprivate let endpoint: Endpoint
 
+  /// An operation that the API does not have.
+  package struct Unknown: Error, CustomStringConvertible {
+    package let name: String
+
+    package var description: String { "The API has no operation \(name)." }
+  }
+
   /// The operation with this method and path, such as `PATCH /forums/{id}`.
   ///
-  /// - Parameter rateLimit: of a request that has no operation of its own; nil for that of the operation.
-  package init?(_ name: String, counts rateLimit: RateLimitKind? = nil) {
-    guard let named = API.endpoints.first(where: { $0.name == name }) else { return nil }
-    guard let rateLimit else {
-      endpoint = named
-      return
-    }
+  /// - Parameters:
+  ///   - method: of the request. A change passes the checks of changes and counts as `writing`, even if it stands for an
+  ///     operation that only reads.
+  ///   - isOpen: whether visitors may call it, although the operation requires a user.
+  package init(_ name: String, by method: Method, isOpen: Bool = false) throws(Unknown) {
+    guard let named = API.endpoints.first(where: { $0.name == name }) else { throw Unknown(name: name) }
     endpoint = Endpoint(
-      named.method, named.path, named.access, counts: rateLimit, takesQuery: named.takesQuery, named.answer)
+      method, named.path, named: named.name, isOpen ? .anyone : named.access, counts: named.rateLimit,
+      takesQuery: named.takesQuery, named.answer)
+  }
+
+  /// Adds the fields of the rate limit, unless the response has them.
+  package func addQuota(of caller: Caller, _ server: Context, _ api: API, to response: inout Response) {
+    RequestContext.quota(of: endpoint, caller, server, api)?.add(to: &response.fields)
   }
 }
 
 extension RequestContext {
   /// Checks a request in another wire format as the API checks the operation.
   ///
-  /// - Parameter caller: by a credential of the other format; nil reads the credentials of the API.
+  /// - Parameters:
+  ///   - given: the caller by a credential of the other format; nil reads the credentials of the API.
+  ///   - known: set as soon as the caller is known, also if the request is refused after that.
   package init(
-    _ request: Request, _ server: Context, _ api: API, for operation: NativeOperation, as caller: Caller? = nil
+    _ request: Request, _ server: Context, _ api: API, for operation: NativeOperation, as given: Caller? = nil,
+    _ known: inout Caller
   ) throws {
-    var known = Caller.visitor(network: server.networkHash)
-    try self.init(request, server, api, for: operation.endpoint, as: caller, &known)
+    try self.init(request, server, api, for: operation.endpoint, as: given, &known)
   }
 
-  /// Adds the fields of the rate limit of the operation.
-  package func addQuota(of operation: NativeOperation, to response: inout Response) {
-    Self.quota(of: operation.endpoint, caller, server, api)?.add(to: &response.fields)
+  /// Counts the request against another limit, too.
+  package func count(_ kind: RateLimitKind) throws {
+    try api.limiter.count(kind, by: caller, at: server.client, now: server.uptime)
   }
 }
 

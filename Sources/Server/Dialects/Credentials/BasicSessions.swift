@@ -26,9 +26,8 @@ final class BasicSessions: Sendable {
   /// The capacity of a generation.
   static let maxSessions = 4_096
 
-  init?(named device: String) {
-    guard let signIn = NativeOperation("POST /sessions") else { return nil }
-    self.signIn = signIn
+  init(named device: String) throws {
+    signIn = try NativeOperation("POST /sessions", by: .post)
     self.device = device
   }
 
@@ -44,7 +43,8 @@ final class BasicSessions: Sendable {
     let digest = digest(of: credentials)
     if let known = try known(digest, view, server) { return known }
     let visitor = Caller.visitor(network: server.networkHash)
-    let context = try RequestContext(request, server, api, for: signIn, as: visitor)
+    var counted = visitor
+    let context = try RequestContext(request, server, api, for: signIn, as: visitor, &counted)
     let opened = try await context.signIn(name: name, password: password, on: device)
     if let digest { self[digest] = opened.token }
     guard let caller = try view.authenticate(opened.token, from: server.networkText) else {

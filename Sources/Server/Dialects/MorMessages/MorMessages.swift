@@ -10,9 +10,9 @@ struct MorMessages: Sendable {
   static let rest = "/mormessages/api/rest"
   static let websocket = "/mormessages/api/websocket"
 
-  let api: API
-
-  init(_ api: API) { self.api = api }
+  private let api: API
+  private let sessions: BasicSessions
+  private let endpoints: [Endpoint]
 
   typealias Answer = @Sendable (MorMessagesCall) async throws -> Response
 
@@ -26,59 +26,84 @@ struct MorMessages: Sendable {
     case user
   }
 
-  func add(to routes: inout Router.Builder) {
-    guard let sessions = BasicSessions(named: Dialect.mormessages.system) else { return }
-    func on(
-      _ method: Method, _ path: String, as operation: String, counts rateLimit: RateLimitKind? = nil,
-      _ access: Access = .user, _ answer: @escaping Answer
-    ) {
-      let operation = NativeOperation(operation, counts: rateLimit)
-      precondition(operation != nil, "\(path) stands for no operation")
-      guard let operation else { return }
-      routes.on(method, path, handler(of: operation, access, sessions, answer))
+  /// One path, with the operation that it stands for.
+  private struct Endpoint: Sendable {
+    let method: Method
+    let path: String
+    let operation: NativeOperation
+    let access: Access
+    let answer: Answer
+
+    init(
+      _ method: Method, _ path: String, as operation: String, _ access: Access, _ answer: @escaping Answer
+    ) throws {
+      self.method = method
+      self.path = path
+      self.operation = try NativeOperation(operation, by: method, isOpen: access == .open)
+      self.access = access
+      self.answer = answer
     }
-    let (login, forum, subscription) = ("\(Self.rest)/auth", "\(Self.rest)/forum", "\(Self.rest)/subscription")
-    on(.get, "\(login)/login", as: "GET /server", .open) { _ in throw MorMessagesFailure.login }
-    on(.post, "\(login)/login", as: "POST /sessions", .body) { try await $0.signIn() }
-    on(.get, "\(login)/whoami", as: "GET /server", .open) { try $0.whoami() }
-    on(.delete, "\(login)/logout", as: "GET /server", .open) { try await $0.signOut(sessions) }
-    on(.get, forum, as: "GET /forums") { try $0.listForums() }
-    on(.put, forum, as: "POST /forums") { try await $0.createForum() }
-    on(.get, "\(forum)/{uuid}", as: "GET /forums/{id}") { try $0.getForum() }
-    on(.post, "\(forum)/{uuid}", as: "PATCH /forums/{id}") { try await $0.updateForum() }
-    on(.delete, "\(forum)/{uuid}", as: "DELETE /forums/{id}") { try await $0.deleteForum() }
-    on(.get, "\(forum)/{uuid}/message", as: "GET /conversations/{id}/messages") { try await $0.listMessages() }
-    on(.put, "\(forum)/{uuid}/message", as: "POST /conversations/{id}/messages") { try await $0.postMessage() }
-    on(.get, subscription, as: "GET /realtime") { try $0.listSubscriptions() }
-    on(.put, subscription, as: "GET /realtime", counts: .writing) { try await $0.subscribe() }
-    on(.get, "\(subscription)/{id}", as: "GET /realtime") { try $0.getSubscription() }
-    on(.post, "\(subscription)/{id}", as: "GET /realtime", counts: .writing) { try await $0.renewSubscription() }
-    on(.delete, "\(subscription)/{id}", as: "GET /realtime", counts: .writing) { try await $0.deleteSubscription() }
-    on(.get, "\(Self.websocket)/{id}", as: "GET /realtime") { try $0.openSocket() }
   }
 
-  private func handler(
-    of operation: NativeOperation, _ access: Access, _ sessions: BasicSessions, _ answer: @escaping Answer
-  ) -> Handler {
+  /// - Throws: if the system has no random bytes, or the API lacks an operation of the table.
+  init(_ api: API) throws {
+    let sessions = try BasicSessions(named: Dialect.mormessages.system)
+    let (login, forum, subscription) = ("\(Self.rest)/auth", "\(Self.rest)/forum", "\(Self.rest)/subscription")
+    let messages = "\(forum)/{uuid}/message"
+    var endpoints: [Endpoint] = []
+    func on(
+      _ method: Method, _ path: String, as operation: String, _ access: Access = .user, _ answer: @escaping Answer
+    ) throws {
+      endpoints.append(try Endpoint(method, path, as: operation, access, answer))
+    }
+    try on(.get, "\(login)/login", as: "GET /server", .open) { _ in throw MorMessagesFailure.login }
+    try on(.post, "\(login)/login", as: "POST /sessions", .body) { try await $0.signIn() }
+    try on(.get, "\(login)/whoami", as: "GET /server", .open) { try $0.whoami() }
+    try on(.delete, "\(login)/logout", as: "DELETE /sessions/{id}", .open) { try await $0.signOut(sessions) }
+    try on(.get, forum, as: "GET /forums") { try $0.listForums() }
+    try on(.put, forum, as: "POST /forums") { try await $0.createForum() }
+    try on(.get, "\(forum)/{uuid}", as: "GET /forums/{id}") { try $0.getForum() }
+    try on(.post, "\(forum)/{uuid}", as: "PATCH /forums/{id}") { try await $0.updateForum() }
+    try on(.delete, "\(forum)/{uuid}", as: "DELETE /forums/{id}") { try await $0.deleteForum() }
+    try on(.get, messages, as: "GET /conversations/{id}/messages") { try await $0.listMessages() }
+    try on(.put, messages, as: "POST /conversations/{id}/messages") { try await $0.postMessage() }
+    try on(.get, subscription, as: "GET /realtime") { try $0.listSubscriptions() }
+    try on(.put, subscription, as: "GET /realtime") { try await $0.subscribe() }
+    try on(.get, "\(subscription)/{id}", as: "GET /realtime") { try $0.getSubscription() }
+    try on(.post, "\(subscription)/{id}", as: "GET /realtime") { try await $0.renewSubscription() }
+    try on(.delete, "\(subscription)/{id}", as: "GET /realtime") { try await $0.deleteSubscription() }
+    try on(.get, "\(Self.websocket)/{id}", as: "GET /realtime") { try $0.openSocket() }
+    self.api = api
+    self.sessions = sessions
+    self.endpoints = endpoints
+  }
+
+  func add(to routes: inout Router.Builder) {
+    for endpoint in endpoints { routes.on(endpoint.method, endpoint.path, handler(of: endpoint)) }
+  }
+
+  private func handler(of endpoint: Endpoint) -> Handler {
     { request, server throws(Problem) in
+      var caller = Caller.visitor(network: server.networkHash)
       do {
-        if access == .user { try MorMessagesCall.requireEncryption(server) }
+        if endpoint.access == .user { try MorMessagesCall.requireEncryption(server) }
         let basic = BasicCredentials(request.fields)
         if basic != nil { try MorMessagesCall.refuseForeignOrigin(request, server) }
-        let caller: Caller? =
-          switch access {
+        let given: Caller? =
+          switch endpoint.access {
           case .body: .visitor(network: server.networkHash)
           case .open, .user:
             if let basic { try await sessions.caller(with: basic, request, server, api) } else { nil }
           }
-        let call = MorMessagesCall(
-          context: try RequestContext(request, server, api, for: operation, as: caller), basic: basic)
-        if access == .user { _ = try call.context.caller.requireUser() }
-        var response = try await answer(call)
-        call.context.addQuota(of: operation, to: &response)
+        let context = try RequestContext(request, server, api, for: endpoint.operation, as: given, &caller)
+        if endpoint.access == .user { _ = try context.caller.requireUser() }
+        var response = try await endpoint.answer(MorMessagesCall(context: context, basic: basic))
+        endpoint.operation.addQuota(of: caller, server, api, to: &response)
         return response
       } catch {
-        return MorMessagesFailure(error).response(on: server, api)
+        var response = MorMessagesFailure(error).response(on: server, api)
+        endpoint.operation.addQuota(of: caller, server, api, to: &response)
+        return response
       }
     }
   }
