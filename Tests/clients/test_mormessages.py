@@ -201,8 +201,7 @@ class Authentication(DialectTest):
         self.assertEqual(self.done(200, "DELETE", "/auth/logout", name=None)["status"]["code"], 0)
 
     def test_basic_opens_one_session(self):
-        self.say("user", "create", "bea", "--password-stdin", given=PASSWORD + "\n")
-        self.tokens["bea"] = self.say("token", "bea", "--scope", "admin").strip()
+        self.add_user("bea")
         for _ in range(3):
             self.done(200, "GET", "/forum", name="bea")
         sessions = self.native("GET", "/sessions", name="bea")["data"]
@@ -217,6 +216,47 @@ class Authentication(DialectTest):
         self.native("DELETE", f"/sessions/{session}", name="bea")
         self.done(200, "GET", "/forum", name="bea")
         self.assertNotEqual(self.native("GET", "/sessions", name="bea")["data"][0]["id"], session)
+
+    def test_parallel_requests_open_one_session(self):
+        self.add_user("pia")
+        found = []
+        requests = [threading.Thread(target=lambda: found.append(self.ask("GET", "/forum", name="pia")[0])) for _ in range(12)]
+        for request in requests:
+            request.start()
+        for request in requests:
+            request.join()
+        self.assertEqual(found, [200] * 12)
+        self.assertEqual(len(self.sessions("pia")), 1)
+        self.assertEqual(len(self.native("GET", "/me/sign-ins", name="pia")["data"]), 1)
+        # A name is the same in any case.
+        self.done(200, "GET", "/forum", name="PIA")
+        self.assertEqual(len(self.sessions("pia")), 1)
+
+    def test_a_login_and_basic_share_a_session(self):
+        self.add_user("lou")
+        status, fields, _ = self.login(json.dumps({"username": "Lou", "password": PASSWORD}))
+        self.assertEqual(status, 200)
+        cookie = next(it for it in fields.get_all("Set-Cookie") if it.startswith("parley=")).split(";")[0]
+        self.done(200, "GET", "/forum", name="lou")
+        self.assertEqual(len(self.sessions("lou")), 1)
+        self.done(200, "DELETE", "/auth/logout", name="lou", Cookie=cookie)
+        self.assertEqual(self.sessions("lou"), [])
+        self.assertEqual(self.done(200, "GET", "/auth/whoami", name=None, Cookie=cookie)["data"], {"username": "anonymous"})
+        # The other way round: a logout with the cookie ends the session of later requests.
+        _, fields, _ = self.login(json.dumps({"username": "lou", "password": PASSWORD}))
+        cookie = next(it for it in fields.get_all("Set-Cookie") if it.startswith("parley=")).split(";")[0]
+        self.done(200, "DELETE", "/auth/logout", name=None, Cookie=cookie, Origin=f"http://127.0.0.1:{self.port}")
+        self.assertEqual(self.sessions("lou"), [])
+
+    def test_only_a_login_reactivates(self):
+        self.add_user("dee")
+        self.done(200, "GET", "/forum", name="dee")
+        self.native("DELETE", "/users/me", {"how": "deactivate", "password": PASSWORD}, "dee")
+        for _ in range(2):
+            self.failed(403, "GET", "/forum", name="dee")
+        self.failed(401, "GET", "/forum", name=None, Authorization=basic("dee", "needles"))
+        self.done(200, "POST", "/auth/login", {"username": "dee", "password": PASSWORD}, name=None)
+        self.done(200, "GET", "/forum", name="dee")
 
     def test_a_token(self):
         token = self.tokens["grace"]
@@ -246,6 +286,20 @@ class Authentication(DialectTest):
         self.assertEqual(self.failed(401, "POST", "/auth/login", {"username": "tess", "password": PASSWORD}, name=None), hint)
         token = self.say("token", "tess", "--scope", "read").strip()
         self.done(200, "GET", "/forum", name=None, Authorization=basic("tess", token))
+
+    def test_a_two_step_sign_in_ends_access_by_the_password_even_if_it_keeps_sessions(self):
+        self.say("user", "create", "tom", "--password-stdin", given=PASSWORD + "\n")
+        status, _, data = self.request("POST", "/api/v1/sessions", json.dumps({"name": "tom", "password": PASSWORD}),
+                                       Content_Type="application/json")
+        self.assertEqual(status, 201, data)
+        self.tokens["tom"] = json.loads(data)["token"]
+        # The session of the password alone.
+        self.done(200, "GET", "/forum", name="tom")
+        secret = self.native("POST", "/me/second-factor", name="tom")["secret"]
+        self.native("PUT", "/me/second-factor", {"code": pyotp.TOTP(secret).now(), "keep_sessions": True}, "tom")
+        self.assertEqual(len(self.sessions("tom")), 2)
+        self.failed(401, "GET", "/forum", name="tom")
+        self.failed(401, "GET", "/forum", name="tom")
 
     def test_a_user_is_required(self):
         for method, path in [("GET", "/forum"), ("PUT", "/forum"), ("GET", f"/forum/{uuid.uuid4()}"), ("GET", "/subscription"),
@@ -1041,6 +1095,14 @@ class Encryption(DialectTest):
             "POST", f"{REST}/auth/login", json.dumps({"username": "ada", "password": PASSWORD}), **{**far, "X-Forwarded-Proto": "https"})
         self.assertEqual(status, 200)
         self.assertTrue(any(it.startswith("__Host-parley=") and "Secure" in it for it in fields.get_all("Set-Cookie")))
+
+
+    def test_each_network_signs_in(self):
+        self.add_user("nell")
+        for address in ("203.0.113.5", "203.0.113.6", "198.51.100.7", "203.0.113.7", "198.51.100.7"):
+            self.done(200, "GET", "/forum", name="nell", **{"X-Forwarded-For": address, "X-Forwarded-Proto": "https"})
+        self.assertEqual(len(self.sessions("nell")), 2)
+        self.assertEqual(len(self.native("GET", "/me/sign-ins", name="nell")["data"]), 2)
 
 
 class Off(ServingTest):

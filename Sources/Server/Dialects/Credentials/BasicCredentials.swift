@@ -5,6 +5,11 @@ struct BasicCredentials {
   let name: String
   let password: String
 
+  init(name: String, password: String) {
+    self.name = name
+    self.password = password
+  }
+
   /// Nil without such a field: the credentials of the API then count. A malformed one has an empty name, which no user has.
   init?(_ fields: Fields) {
     guard let field = fields["authorization"] else { return nil }
@@ -13,11 +18,10 @@ struct BasicCredentials {
     guard parts.count == 2, let bytes = Base64.decode(String(parts[1])),
       let text = String(validating: bytes, as: UTF8.self), let colon = text.firstIndex(of: ":")
     else {
-      (name, password) = ("", "")
+      self.init(name: "", password: "")
       return
     }
     // The password may contain colons.
-    name = String(text[..<colon])
-    password = String(text[text.index(after: colon)...])
+    self.init(name: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
   }
 }

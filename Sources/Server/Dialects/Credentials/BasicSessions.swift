@@ -1,6 +1,6 @@
 // A client with Basic authentication sends the password with each request. Checking it takes a tenth of a second of the
-// processor, so the session that the first request opened serves the next ones: it ends with the password, by a ban and by
-// *Sign out everywhere*, as any other. The keys of the table are digests under a key of this process.
+// processor, so the session that the first request opened serves the next ones from the same network: it ends with the password,
+// by a ban and by *Sign out everywhere*, as any other. The keys of the table are digests under a key of this process.
 
 import API
 import Community
@@ -10,14 +10,58 @@ import Synchronization
 import Web
 
 final class BasicSessions: Sendable {
+  /// The token of a session by the digest of a network, a name and a password.
   private struct Table {
-    var younger: [[UInt8]: String] = [:]
-    var elder: [[UInt8]: String] = [:]
+    private var younger: [[UInt8]: String] = [:]
+    private var elder: [[UInt8]: String] = [:]
+    /// The requests that wait for a pending sign-in with the same digest.
+    private var waiting: [[UInt8]: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// The token, which then is among the younger ones.
+    mutating func use(_ digest: [UInt8]) -> String? {
+      if let token = younger[digest] { return token }
+      guard let token = elder[digest] else { return nil }
+      add(token, digest)
+      return token
+    }
+
+    mutating func add(_ token: String, _ digest: [UInt8]) {
+      if younger.count >= BasicSessions.maxSessions, younger[digest] == nil {
+        elder = younger
+        younger = [:]
+      }
+      elder[digest] = nil
+      younger[digest] = token
+    }
+
+    /// Removes the token, unless another one has replaced it.
+    mutating func remove(_ token: String, _ digest: [UInt8]) {
+      if younger[digest] == token { younger[digest] = nil }
+      if elder[digest] == token { elder[digest] = nil }
+    }
+
+    /// Returns false if a sign-in is pending.
+    mutating func begin(_ digest: [UInt8]) -> Bool {
+      guard waiting[digest] == nil else { return false }
+      waiting[digest] = []
+      return true
+    }
+
+    /// Returns false if no sign-in is pending.
+    mutating func wait(_ digest: [UInt8], _ request: CheckedContinuation<Void, Never>) -> Bool {
+      guard waiting[digest] != nil else { return false }
+      waiting[digest]?.append(request)
+      return true
+    }
+
+    /// Returns the requests that waited.
+    mutating func finish(_ digest: [UInt8]) -> [CheckedContinuation<Void, Never>] {
+      waiting.removeValue(forKey: digest) ?? []
+    }
   }
 
   private let table = Mutex(Table())
-  /// Nil if the system has no random bytes. No session is kept then.
-  private let key = try? SecureRandom.bytes(BasicSessions.keyBytes)
+  private let key: [UInt8]
   private let signIn: NativeOperation
   /// The name of the sessions in the list of the user.
   private let device: String
@@ -26,69 +70,83 @@ final class BasicSessions: Sendable {
   /// The capacity of a generation.
   static let maxSessions = 4_096
 
+  /// - Throws: if the system has no random bytes.
   init(named device: String) throws {
     signIn = try NativeOperation("POST /sessions", by: .post)
+    key = try SecureRandom.bytes(Self.keyBytes)
     self.device = device
   }
 
-  /// The caller with these credentials. The password may be a token of the user, which needs no second step.
+  /// The caller with these credentials. The password may be a token of the user, which needs no second step. A deactivated user
+  /// is refused: a client that goes on to send its requests does not mean to reactivate.
   func caller(with credentials: BasicCredentials, _ request: Request, _ server: Context, _ api: API) async throws
     -> Caller
   {
-    let (name, password, view) = (credentials.name, credentials.password, api.view(on: server))
-    if let known = try view.authenticate(password, from: server.networkText) {
-      guard try view.isSignInName(name, known) else { throw Refusal.wrongCredentials }
+    let view = api.view(on: server)
+    if let known = try view.authenticate(credentials.password, from: server.networkText) {
+      guard try view.isSignInName(credentials.name, known) else { throw Refusal.wrongCredentials }
       return known
     }
-    let digest = digest(of: credentials)
+    guard let digest = try digest(of: credentials, server) else { throw Refusal.wrongCredentials }
+    if let known = try known(digest, view, server) { return known }
+    while !table.withLock({ $0.begin(digest) }) { await pendingSignIn(digest) }
+    defer { for waiting in table.withLock({ $0.finish(digest) }) { waiting.resume() } }
+    // Another request may have opened the session meanwhile.
     if let known = try known(digest, view, server) { return known }
     let visitor = Caller.visitor(network: server.networkHash)
     var counted = visitor
     let context = try RequestContext(request, server, api, for: signIn, as: visitor, &counted)
-    let opened = try await context.signIn(name: name, password: password, on: device)
-    if let digest { self[digest] = opened.token }
+    let opened = try await context.signIn(
+      name: credentials.name, password: credentials.password, on: device, reactivates: false)
+    table.withLock { $0.add(opened.token, digest) }
     guard let caller = try view.authenticate(opened.token, from: server.networkText) else {
       throw Refusal.unauthenticated
     }
     return caller
   }
 
-  /// Ends the session that these credentials opened. A token stays.
-  func end(_ credentials: BasicCredentials, of caller: Caller, _ api: API) async throws {
-    guard let digest = digest(of: credentials), self[digest] != nil else { return }
-    self[digest] = nil
-    try await api.community.revokeSession(nil, by: caller)
+  /// Lets a session that the client opened itself serve its requests with these credentials.
+  func keep(_ opened: OpenedSession, for credentials: BasicCredentials, _ server: Context) throws {
+    guard let digest = try digest(of: credentials, server) else { return }
+    table.withLock { $0.add(opened.token, digest) }
   }
 
-  /// The caller of a kept session, unless it has ended.
-  private func known(_ digest: [UInt8]?, _ view: CommunityView, _ server: Context) throws -> Caller? {
-    guard let digest, let token = self[digest] else { return nil }
+  /// Ends the session of these credentials. Returns false if they are a token, which stays.
+  func end(_ credentials: BasicCredentials, of caller: Caller, _ server: Context, _ api: API) async throws -> Bool {
+    guard let digest = try digest(of: credentials, server), let token = table.withLock({ $0.use(digest) }) else {
+      return false
+    }
+    table.withLock { $0.remove(token, digest) }
+    try await api.community.revokeSession(nil, by: caller)
+    return true
+  }
+
+  /// The caller of a kept session, unless it has ended. A user may keep their sessions at the setup of a second factor, but from
+  /// then on the password alone is not enough.
+  private func known(_ digest: [UInt8], _ view: CommunityView, _ server: Context) throws -> Caller? {
+    guard let token = table.withLock({ $0.use(digest) }) else { return nil }
     do throws(Refusal) {
-      if let known = try view.authenticate(token, from: server.networkText) { return known }
+      if let known = try view.authenticate(token, from: server.networkText), try !view.hasSecondFactor(known) {
+        return known
+      }
     } catch {
       guard error == .sessionEnded else { throw error }
     }
-    self[digest] = nil
+    table.withLock { $0.remove(token, digest) }
     return nil
   }
 
-  private func digest(of credentials: BasicCredentials) -> [UInt8]? {
-    guard let key else { return nil }
-    return try? HMAC.sha256(
-      of: Array("\(credentials.name.utf8.count):\(credentials.name)\(credentials.password)".utf8), key: key)
+  /// Returns when no sign-in with this digest is pending.
+  private func pendingSignIn(_ digest: [UInt8]) async {
+    await withCheckedContinuation { continuation in
+      if !table.withLock({ $0.wait(digest, continuation) }) { continuation.resume() }
+    }
   }
 
-  private subscript(_ digest: [UInt8]) -> String? {
-    get { table.withLock { $0.younger[digest] ?? $0.elder[digest] } }
-    set {
-      table.withLock { table in
-        if table.younger.count >= Self.maxSessions, newValue != nil {
-          table.elder = table.younger
-          table.younger = [:]
-        }
-        table.elder[digest] = nil
-        table.younger[digest] = newValue
-      }
-    }
+  /// Nil for a name that no user can have. Requests from another network sign in themselves, so that the user learns of them.
+  private func digest(of credentials: BasicCredentials, _ server: Context) throws -> [UInt8]? {
+    guard credentials.name.utf8.count <= UserName.maxBytes else { return nil }
+    let parts = [server.networkText ?? "", UserName.key(credentials.name), credentials.password]
+    return try HMAC.sha256(of: parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) }, key: key)
   }
 }

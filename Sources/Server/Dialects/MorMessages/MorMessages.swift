@@ -57,7 +57,7 @@ struct MorMessages: Sendable {
       endpoints.append(try Endpoint(method, path, as: operation, access, answer))
     }
     try on(.get, "\(login)/login", as: "GET /server", .open) { _ in throw MorMessagesFailure.login }
-    try on(.post, "\(login)/login", as: "POST /sessions", .body) { try await $0.signIn() }
+    try on(.post, "\(login)/login", as: "POST /sessions", .body) { try await $0.signIn(sessions) }
     try on(.get, "\(login)/whoami", as: "GET /server", .open) { try $0.whoami() }
     try on(.delete, "\(login)/logout", as: "DELETE /sessions/{id}", .open) { try await $0.signOut(sessions) }
     try on(.get, forum, as: "GET /forums") { try $0.listForums() }
