@@ -870,6 +870,19 @@ class Restarts(DialectTest):
         self.say("verify")
         type(self).server = self.serve()
 
+    def test_messages_after_the_clock_was_set_back_are_newer(self):
+        forum = self.make_forum()
+        before = [self.post(forum, f"before {number}") for number in range(3)]
+        self.server.stop()
+        with closing(sqlite3.connect(Path(self.data) / "parley.db")) as database, database:
+            database.executemany("update message set created_at = created_at + 3600000 where id = ?", [(it["id"],) for it in before])
+        type(self).server = self.serve()
+        last = self.done(200, "GET", f"/forum/{forum['uuid']}/message")[0]["modifiedTime"]
+        after = [self.post(forum, f"after {number}") for number in range(3)]
+        self.assertEqual(self.done(200, "GET", f"/forum/{forum['uuid']}/message?greaterThan={last}"), after[::-1])
+        self.assertEqual(self.texts(forum, greaterThan=after[0]["modifiedTime"]), ["after 2", "after 1"])
+        times = [it["modifiedTime"] for it in self.done(200, "GET", f"/forum/{forum['uuid']}/message")]
+        self.assertEqual(times, sorted(set(times), reverse=True))
 
     def test_kills_lose_no_message(self):
         """A client sends again what was not answered, and lists what it missed, as often as the server is killed."""
@@ -1054,7 +1067,7 @@ class HostileInput(DialectTest):
 
 class Limits(DialectTest):
     flags = ("--dialects", "mormessages", "--rate-sending-burst", "3", "--rate-sending", "1", "--rate-login-burst", "100",
-             "--rate-guessing-burst", "5", "--rate-guessing", "1")
+             "--rate-guessing-burst", "5", "--rate-guessing", "1", "--rate-searches-burst", "2", "--rate-searches", "1")
 
     def test_messages_count_with_those_of_the_app(self):
         forum = self.make_forum()
@@ -1067,6 +1080,21 @@ class Limits(DialectTest):
         self.assertEqual((status, json.loads(data)["status"]["code"]), (429, 2))
         self.assertGreater(int(fields["Retry-After"]), 0)
         self.assertEqual(fields["RateLimit-Remaining"], "0")
+
+    def test_deep_offsets_count_as_searches(self):
+        forum = self.make_forum()
+        self.done(200, "GET", "/forum?offset=5000", name="mira")
+        self.done(200, "GET", f"/forum/{forum['uuid']}/message?offset=5000", name="mira")
+        self.failed(429, "GET", "/forum?offset=1001", name="mira")
+        self.failed(429, "GET", f"/forum/{forum['uuid']}/message?offset=10000", name="mira")
+        self.done(200, "GET", "/forum?offset=1000", name="mira")
+
+    def test_failures_have_the_fields_of_the_limit(self):
+        for path, expected in ((f"/forum/{uuid.uuid4()}/message", 404), ("/forum?offset=x", 400), ("/subscription/x", 404)):
+            status, fields, _ = self.request("GET", REST + path, Authorization=basic("ada"))
+            self.assertEqual(status, expected)
+            for name in ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"):
+                self.assertEqual(len(fields.get_all(name, [])), 1, (path, name))
 
     def test_guesses_are_limited(self):
         for _ in range(5):

@@ -315,6 +315,9 @@ import Testing
     }
     _ = try tx.subject(of: .message, named: "a")
     for count in [1, 50, 200] { _ = try tx.microseconds(of: try tx.messages((1...count).map { ids[$0 % 5] })) }
+    for user in [nil, RawDatabase.ada] {
+      _ = try tx.forums(changedAfter: 0, for: user, seeing: [.public, .members], offset: 2, limit: 3)
+    }
     _ = try (tx.morMessagesSubscription("a"), tx.morMessagesSubscriptions(of: RawDatabase.ada))
     #expect(reader.cachedStatements.count > 25)
     let faults = try Self.faults(of: reader.cachedStatements, reader)

@@ -29,6 +29,30 @@ extension Community {
   }
 }
 
+extension Community {
+  /// Visible forums, last change first. In the background, since the offset costs as much as reading the forums before it.
+  ///
+  /// - Parameter time: in microseconds since 1970; the changes are later. Nil for all.
+  public func listForums(
+    changedAfter time: Int?, offset: Int, limit: Int, for caller: Caller
+  ) async throws(Refusal) -> [Forum] {
+    let time = time ?? .min
+    return try await store.readInBackground(for: caller.turn) { tx throws(Refusal) in
+      guard let ids = caller.forums else {
+        return try tx.forums(
+          changedAfter: time, for: caller.user, seeing: Permissions.visible(to: caller.role), offset: offset,
+          limit: limit)
+      }
+      let changes = try tx.lastChanges(of: Array(ids)).filter { $0.value.at > time }
+      var found: [Forum] = []
+      for (id, _) in changes.sorted(by: { $0.value.at > $1.value.at }) {
+        do throws(Refusal) { found.append(try tx.forum(id, for: caller).forum) } catch .notFound { continue }
+      }
+      return Array(found.dropFirst(offset).prefix(limit))
+    }
+  }
+}
+
 extension CommunityView {
   /// The id of the thing that a client named by this UUID, visible to the caller or not.
   public func subject(of kind: SuppliedKind, named uuid: String) throws(Refusal) -> Int? {

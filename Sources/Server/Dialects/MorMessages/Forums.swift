@@ -15,23 +15,14 @@ extension MorMessagesCall {
   }
 
   /// The visible forums, last change first.
-  func listForums() throws -> Response {
+  func listForums() async throws -> Response {
     let range = try range()
-    var forums: [Forum] = []
-    var request = PageRequest(limit: Self.forumsPerRead)
-    while true {
-      let page = try view.listForums(request, for: caller)
-      forums += page.items.map(\.forum)
-      guard let next = page.next else { break }
-      request.position = next
-    }
-    var listed = try view.morMessages(forums, at: origin, for: caller)
-    if let time = range.greaterThan { listed.removeAll { $0.changedAt <= time } }
-    listed.sort { $0.changedAt > $1.changedAt }
-    return .morMessages(list: Array(listed.dropFirst(range.offset).prefix(range.size)))
+    let forums = try await context.community.listForums(
+      changedAfter: range.greaterThan?.microseconds, offset: range.offset, limit: range.size, for: caller)
+    // A forum may have changed since it was found.
+    let listed = try view.morMessages(forums, at: origin, for: caller).sorted { $0.changedAt > $1.changedAt }
+    return .morMessages(list: listed)
   }
-
-  private static let forumsPerRead = 200
 
   /// Creates a forum for all users of the site.
   func createForum() async throws -> Response {

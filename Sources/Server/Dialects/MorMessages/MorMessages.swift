@@ -60,7 +60,7 @@ struct MorMessages: Sendable {
     try on(.post, "\(login)/login", as: "POST /sessions", .body) { try await $0.signIn(sessions) }
     try on(.get, "\(login)/whoami", as: "GET /server", .open) { try $0.whoami() }
     try on(.delete, "\(login)/logout", as: "DELETE /sessions/{id}", .open) { try await $0.signOut(sessions) }
-    try on(.get, forum, as: "GET /forums") { try $0.listForums() }
+    try on(.get, forum, as: "GET /forums") { try await $0.listForums() }
     try on(.put, forum, as: "POST /forums") { try await $0.createForum() }
     try on(.get, "\(forum)/{uuid}", as: "GET /forums/{id}") { try $0.getForum() }
     try on(.post, "\(forum)/{uuid}", as: "PATCH /forums/{id}") { try await $0.updateForum() }

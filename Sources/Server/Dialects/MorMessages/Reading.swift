@@ -55,7 +55,11 @@ extension MorMessagesCall {
   }
 
   /// The part of a list that the query asks for.
-  func range() throws -> MorMessagesRange { try MorMessagesRange(context.request.head.target.query) }
+  func range() throws -> MorMessagesRange {
+    let range = try MorMessagesRange(context.request.head.target.query)
+    if range.isDeep { try context.count(.searching) }
+    return range
+  }
 }
 
 /// `offset`, `resultSize`, `greaterThan` and `before`.
@@ -72,6 +76,10 @@ struct MorMessagesRange {
   static let maxSize = MessageQuery.maxMessages
   /// An offset costs as much as reading the items before it.
   static let maxOffset = 10_000
+  /// The items that the clients show at once. A larger offset counts as a search.
+  static let maxShallowOffset = 1_000
+
+  var isDeep: Bool { offset > Self.maxShallowOffset }
 
   init(_ query: String?) throws {
     let pairs: FormPairs
