@@ -10,65 +10,13 @@ import Synchronization
 import Web
 
 final class BasicSessions: Sendable {
-  /// The token of a session by the digest of a network, a name and a password.
-  private struct Table {
-    private var younger: [[UInt8]: String] = [:]
-    private var elder: [[UInt8]: String] = [:]
-    /// The requests that wait for a pending sign-in with the same digest.
-    private var waiting: [[UInt8]: [CheckedContinuation<Void, Never>]] = [:]
-
-    /// The token, which then is among the younger ones.
-    mutating func use(_ digest: [UInt8]) -> String? {
-      if let token = younger[digest] { return token }
-      guard let token = elder[digest] else { return nil }
-      add(token, digest)
-      return token
-    }
-
-    mutating func add(_ token: String, _ digest: [UInt8]) {
-      if younger.count >= BasicSessions.maxSessions, younger[digest] == nil {
-        elder = younger
-        younger = [:]
-      }
-      elder[digest] = nil
-      younger[digest] = token
-    }
-
-    /// Removes the token, unless another one has replaced it.
-    mutating func remove(_ token: String, _ digest: [UInt8]) {
-      if younger[digest] == token { younger[digest] = nil }
-      if elder[digest] == token { elder[digest] = nil }
-    }
-
-    /// Returns false if a sign-in is pending.
-    mutating func begin(_ digest: [UInt8]) -> Bool {
-      guard waiting[digest] == nil else { return false }
-      waiting[digest] = []
-      return true
-    }
-
-    /// Returns false if no sign-in is pending.
-    mutating func wait(_ digest: [UInt8], _ request: CheckedContinuation<Void, Never>) -> Bool {
-      guard waiting[digest] != nil else { return false }
-      waiting[digest]?.append(request)
-      return true
-    }
-
-    /// Returns the requests that waited.
-    mutating func finish(_ digest: [UInt8]) -> [CheckedContinuation<Void, Never>] {
-      waiting.removeValue(forKey: digest) ?? []
-    }
-  }
-
-  private let table = Mutex(Table())
+  private let table = Mutex(KeptSessions(capacity: 4_096))
   private let key: [UInt8]
   private let signIn: NativeOperation
   /// The name of the sessions in the list of the user.
   private let device: String
 
   private static let keyBytes = 32
-  /// The capacity of a generation.
-  static let maxSessions = 4_096
 
   /// - Throws: if the system has no random bytes.
   init(named device: String) throws {
