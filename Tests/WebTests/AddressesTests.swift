@@ -137,6 +137,7 @@ import Web
       ("127.0.0.2", ["X-Forwarded-For": "203.0.113.9"], false, false, false),
       ("127.0.0.2", ["Forwarded": "for=203.0.113.9"], false, false, false),
       ("127.0.0.2", ["Via": "1.1 proxy"], false, false, false),
+      ("127.0.0.2", ["X-Real-IP": "203.0.113.9"], false, false, false),
       ("127.0.0.1", ["X-Forwarded-Proto": "https"], false, true, false),
       ("127.0.0.1", ["X-Forwarded-Proto": "wss"], false, true, false),
       ("127.0.0.1", ["X-Forwarded-Proto": "http"], false, false, false),

@@ -86,7 +86,7 @@ public struct Addresses: Sendable {
   /// Whether a proxy has left its mark, trusted or not.
   static func isForwarded(_ fields: Fields) -> Bool {
     fields.has("x-forwarded-for") || fields.has("x-forwarded-proto") || fields.has("x-forwarded-host")
-      || fields.has("forwarded") || fields.has("via")
+      || fields.has("x-real-ip") || fields.has("forwarded") || fields.has("via")
   }
 
   /// The origin according to the nearest trusted proxy, otherwise according to the request.
