@@ -248,6 +248,22 @@ class Authentication(DialectTest):
         self.done(200, "DELETE", "/auth/logout", name=None, Cookie=cookie, Origin=f"http://127.0.0.1:{self.port}")
         self.assertEqual(self.sessions("lou"), [])
 
+    def test_a_changed_password_ends_access_by_the_old_one_also_in_the_session_that_changed_it(self):
+        self.add_user("kit")
+        _, fields, _ = self.login(json.dumps({"username": "kit", "password": PASSWORD}))
+        cookie = next(it for it in fields.get_all("Set-Cookie") if it.startswith("parley=")).split(";")[0]
+        self.done(200, "GET", "/forum", name="kit")
+        changed = "needles and wool"
+        status, _, data = self.request(
+            "PUT", "/api/v1/me/password", json.dumps({"old_password": PASSWORD, "password": changed, "keep_tokens": True}),
+            Content_Type="application/json", Cookie=cookie, Origin=f"http://127.0.0.1:{self.port}")
+        self.assertEqual(status, 204, data)
+        for _ in range(2):
+            self.failed(401, "GET", "/forum", name="kit")
+        self.done(200, "GET", "/forum", name=None, Authorization=basic("kit", changed))
+        # The session goes on by its cookie.
+        self.assertEqual(self.done(200, "GET", "/auth/whoami", name=None, Cookie=cookie)["data"], {"username": "kit"})
+
     def test_only_a_login_reactivates(self):
         self.add_user("dee")
         self.done(200, "GET", "/forum", name="dee")
@@ -1123,7 +1139,6 @@ class Encryption(DialectTest):
             "POST", f"{REST}/auth/login", json.dumps({"username": "ada", "password": PASSWORD}), **{**far, "X-Forwarded-Proto": "https"})
         self.assertEqual(status, 200)
         self.assertTrue(any(it.startswith("__Host-parley=") and "Secure" in it for it in fields.get_all("Set-Cookie")))
-
 
     def test_each_network_signs_in(self):
         self.add_user("nell")

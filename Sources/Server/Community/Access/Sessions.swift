@@ -1,3 +1,4 @@
+import ParleyCrypto
 public import ParleyModel
 import Storage
 
@@ -68,6 +69,16 @@ extension CommunityView {
     guard let session = caller.session else { return false }
     let user = try caller.requireUser()
     return try read { tx throws(Refusal) in try tx.session(session, of: user, current: nil)?.kind == .token }
+  }
+
+  /// A digest of the stored password of the caller's user, which changes with the password; nil if more than the password is
+  /// needed to sign in, or the user has none.
+  public func passwordDigest(of caller: Caller) throws(Refusal) -> [UInt8]? {
+    let user = try caller.requireUser()
+    return try read { tx throws(Refusal) in
+      guard let hash = try tx.password(of: user), try !tx.hasSecondFactor(user) else { return nil }
+      do { return try Digest.sha256(of: Array(hash.utf8)) } catch { throw .unavailable }
+    }
   }
 
   /// The caller's sessions or tokens, newest first.

@@ -16,14 +16,6 @@ extension CommunityView {
   }
 }
 
-extension CommunityView {
-  /// Whether the caller's user signs in with more than the password.
-  public func hasSecondFactor(_ caller: Caller) throws(Refusal) -> Bool {
-    let user = try caller.requireUser()
-    return try read { tx throws(Refusal) in try tx.hasSecondFactor(user) }
-  }
-}
-
 extension Community {
   /// Makes a secret for an authenticator app. It is of no effect until a code confirms it.
   public func setUpSecondFactor(by caller: Caller) async throws(Refusal) -> SecondFactorSetup {

@@ -46,41 +46,51 @@ final class BasicSessions: Sendable {
     let context = try RequestContext(request, server, api, for: signIn, as: visitor, &counted)
     let opened = try await context.signIn(
       name: credentials.name, password: credentials.password, on: device, reactivates: false)
-    table.withLock { $0.add(opened.token, digest) }
-    guard let caller = try view.authenticate(opened.token, from: server.networkText) else {
-      throw Refusal.unauthenticated
-    }
+    guard let caller = try keep(opened, digest, view, server) else { throw Refusal.unauthenticated }
     return caller
   }
 
   /// Lets a session that the client opened itself serve its requests with these credentials.
-  func keep(_ opened: OpenedSession, for credentials: BasicCredentials, _ server: Context) throws {
+  func keep(_ opened: OpenedSession, for credentials: BasicCredentials, _ server: Context, _ api: API) throws {
     guard let digest = try digest(of: credentials, server) else { return }
-    table.withLock { $0.add(opened.token, digest) }
+    _ = try keep(opened, digest, api.view(on: server), server)
+  }
+
+  /// Returns the caller, or nil if the session has ended meanwhile.
+  private func keep(
+    _ opened: OpenedSession, _ digest: [UInt8], _ view: CommunityView, _ server: Context
+  ) throws -> Caller? {
+    guard let caller = try view.authenticate(opened.token, from: server.networkText) else { return nil }
+    if let passwordDigest = try view.passwordDigest(of: caller) {
+      table.withLock { $0.add(KeptSession(token: opened.token, passwordDigest: passwordDigest), digest) }
+    }
+    return caller
   }
 
   /// Ends the session of these credentials. Returns false if they are a token, which stays.
   func end(_ credentials: BasicCredentials, of caller: Caller, _ server: Context, _ api: API) async throws -> Bool {
-    guard let digest = try digest(of: credentials, server), let token = table.withLock({ $0.use(digest) }) else {
+    guard let digest = try digest(of: credentials, server), let session = table.withLock({ $0.use(digest) }) else {
       return false
     }
-    table.withLock { $0.remove(token, digest) }
+    table.withLock { $0.remove(session, digest) }
     try await api.community.revokeSession(nil, by: caller)
     return true
   }
 
-  /// The caller of a kept session, unless it has ended. A user may keep their sessions at the setup of a second factor, but from
-  /// then on the password alone is not enough.
+  /// The caller of a kept session, unless it has ended. A session may outlive its password: the one that changes it stays, and so
+  /// do others at the setup of a second factor, if the user keeps them.
   private func known(_ digest: [UInt8], _ view: CommunityView, _ server: Context) throws -> Caller? {
-    guard let token = table.withLock({ $0.use(digest) }) else { return nil }
+    guard let session = table.withLock({ $0.use(digest) }) else { return nil }
     do throws(Refusal) {
-      if let known = try view.authenticate(token, from: server.networkText), try !view.hasSecondFactor(known) {
+      if let known = try view.authenticate(session.token, from: server.networkText),
+        try view.passwordDigest(of: known) == session.passwordDigest
+      {
         return known
       }
     } catch {
       guard error == .sessionEnded else { throw error }
     }
-    table.withLock { $0.remove(token, digest) }
+    table.withLock { $0.remove(session, digest) }
     return nil
   }
 

@@ -20,7 +20,7 @@ extension MorMessagesCall {
     do {
       let opened = try await context.signIn(name: name, password: password, on: Dialect.mormessages.system)
       // The client may send its credentials with each later request, beside the cookie or without it.
-      try sessions.keep(opened, for: BasicCredentials(name: name, password: password), context.server)
+      try sessions.keep(opened, for: BasicCredentials(name: name, password: password), context.server, context.api)
       var response = MorMessagesStatus(kind: .success, details: opened.user.summary.name ?? name).response()
       try context.addCookies(of: opened, to: &response)
       return response
