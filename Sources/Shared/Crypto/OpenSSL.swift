@@ -15,6 +15,8 @@ enum OpenSSL {
         switch algorithm {
         case .sha1: unsafe parley_sha1(bytes.baseAddress, bytes.count, result.baseAddress)
         case .sha256: unsafe parley_sha256(bytes.baseAddress, bytes.count, result.baseAddress)
+        case .blake2b:
+          unsafe EVP_Digest(bytes.baseAddress, bytes.count, result.baseAddress, nil, EVP_blake2b512(), nil)
         }
       }
     }
@@ -279,6 +281,7 @@ extension Digest.Algorithm {
     switch self {
     case .sha1: unsafe EVP_sha1()
     case .sha256: unsafe EVP_sha256()
+    case .blake2b: unsafe EVP_blake2b512()
     }
   }
 }
