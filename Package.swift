@@ -137,7 +137,7 @@ let programs: [Target] = [
     "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Dialects", "Community", "PubSub", "Serving",
     "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "OIDC", "Issuers",
     "ParleyKit",
-    "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto"),
+    "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto", "CParleyLinux"),
   program("parley", in: "Sources/parley/Main", "ParleyProgram"),
   program(
     "parley-bench", in: "Tests/bench/parley-bench", "Serving", "ParleyNetworking", "ParleyWire", "Web", "Storage",

@@ -1,3 +1,4 @@
+import CParleyLinux
 import Glibc
 import ParleyKit
 import ParleyNetworking
@@ -225,6 +226,47 @@ enum FileSystem {
     }
   }
 
+  /// Exchanges two files or folders in one step.
+  static func exchange(_ path: String, _ other: String) throws(Settings.UsageError) {
+    // RENAME_EXCHANGE of linux/fs.h.
+    guard unsafe renameat2(AT_FDCWD, path, AT_FDCWD, other, 1 << 1) == 0 else {
+      throw Settings.UsageError(message: "Can't exchange \(path) and \(other): \(reason).")
+    }
+    try sync(parent(of: path))
+    try sync(parent(of: other))
+  }
+
+  /// Brings the names in a folder to the disk.
+  static func sync(_ folder: String) throws(Settings.UsageError) {
+    let descriptor = try open(folder)
+    guard fsync(descriptor.number) == 0 else {
+      throw Settings.UsageError(message: "Can't write \(folder): \(reason).")
+    }
+  }
+
+  /// Brings all files on the disk of a folder to the disk.
+  static func syncAll(_ folder: String) throws(Settings.UsageError) {
+    let descriptor = try open(folder)
+    guard syncfs(descriptor.number) == 0 else {
+      throw Settings.UsageError(message: "Can't write \(folder): \(reason).")
+    }
+  }
+
+  /// Free bytes of the disk of a folder; nil if the system does not report them.
+  static func freeSpace(_ folder: String) -> Int? {
+    var status = statvfs()
+    guard unsafe statvfs(folder, &status) == 0 else { return nil }
+    return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+
+  /// Lets this process, if root runs it, act as the owner of a folder from now on.
+  static func actAsOwner(of folder: String) throws(Settings.UsageError) {
+    guard geteuid() == 0, let owner = access(folder)?.owner, owner.user != 0 else { return }
+    guard setgroups(0, nil) == 0, setgid(owner.group) == 0, setuid(owner.user) == 0 else {
+      throw Settings.UsageError(message: "Can't act as the owner of \(folder): \(reason).")
+    }
+  }
+
   static func remove(_ path: String) throws(Settings.UsageError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
       throw Settings.UsageError(message: "Can't delete \(path): \(reason).")
@@ -276,7 +318,8 @@ enum FileSystem {
     return found
   }
 
-  private static var programPath: String? {
+  /// The path of the executable file of this process.
+  static var programPath: String? {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     guard count > 0, count < buffer.count else { return nil }

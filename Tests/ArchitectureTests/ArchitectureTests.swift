@@ -85,7 +85,7 @@ private let mayImport: [String: Set<String>] = [
   "ParleyProgram": [
     "API", "Community", "ParleyCrypto", "ParleyJSON", "ParleyModel", "ParleyNetworking", "ParleyHTTPClient",
     "ParleyKit", "ParleyTransport", "Previews", "PubSub", "Serving", "Storage", "Web", "Webhooks", "WebPush",
-    "Mail", "ACME", "OIDC", "Issuers", "Dialects", "ParleyWire", "Dispatch",
+    "Mail", "ACME", "OIDC", "Issuers", "Dialects", "ParleyWire", "Dispatch", "CParleyLinux",
     // Its folder has the folder of the executable.
     "ParleyProgram",
   ],

@@ -9,6 +9,7 @@
 
 // glibc declares them only with _GNU_SOURCE, which would conflict with types that the Glibc module has imported.
 extern int syncfs(int descriptor);
+extern int renameat2(int folder, const char *path, int other_folder, const char *other_path, unsigned flags);
 extern int pipe2(int descriptors[2], int flags);
 extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length, int flags);
 

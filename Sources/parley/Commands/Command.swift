@@ -53,7 +53,8 @@ struct Command: Sendable {
 extension Command {
   /// Commands for the operator, on the machine that has the data folder.
   static let operatorCommands: [Command] = [
-    up, serve, config, status, doctor, backup, restore, export, `import`, verify, purge, destroy, migrate, health,
+    up, upgrade, serve, config, status, doctor, backup, restore, export, `import`, verify, purge, destroy, migrate,
+    health,
     setup, user, invite, token, bot,
     bots,
     webhooks,

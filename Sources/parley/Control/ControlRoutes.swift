@@ -22,6 +22,7 @@ enum ControlRoutes {
       if let doctor {
         routes.on(.post, DoctorCommand.path) { _, _ throws(Problem) in try await doctor.response() }
       }
+      routes.on(.get, RunningProgram.path) { _, _ throws(Problem) in RunningProgram.response(store) }
       routes.on(.post, BackupCommand.path) { request, _ throws(Problem) in
         let (file, isStream) = try await BackupCommand.target(request)
         return stream { onProgress in

@@ -5,6 +5,8 @@ public enum BackupSource: Sendable, Equatable {
   /// A tar archive on standard input.
   case standardInput
   case folder(FolderBackup)
+  /// The copy of the database before its last migration, at a path.
+  case previousDatabase(String)
 
   private static let stream = "-"
 
@@ -58,6 +60,7 @@ public enum BackupSource: Sendable, Equatable {
     case .archive(let path): path
     case .standardInput: "standard input"
     case .folder(let backup): backup.path
+    case .previousDatabase(let path): path
     }
   }
 
@@ -66,7 +69,7 @@ public enum BackupSource: Sendable, Equatable {
   func verify(_ report: @escaping (BackupProgress) throws -> Void) throws {
     switch self {
     case .archive(let path): _ = try BackupReader.read(path, .verifying, report)
-    case .standardInput, .folder: break
+    case .standardInput, .folder, .previousDatabase: break
     }
   }
 
@@ -81,6 +84,7 @@ public enum BackupSource: Sendable, Equatable {
       try FolderBackupReader(
         backup: backup, unpacked: folder, unpacksFiles: unpacksFiles, phase: .unpacking, report: report
       ).read()
+    case .previousDatabase(let path): try WayBack.unpack(path, to: folder, report)
     }
   }
 }

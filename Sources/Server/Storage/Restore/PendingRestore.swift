@@ -16,6 +16,8 @@ struct PendingRestore {
   static let ready = "restore.ready"
   /// The scratch folder of a test of a backup.
   static let testing = "restore.test"
+  /// The scratch folder of a test of migrations.
+  static let migrating = "migration.test"
   /// Folder within the ready folder for the replaced contents. Its suffix is a time.
   static let replacedPrefix = "replaced-"
 
@@ -33,7 +35,7 @@ struct PendingRestore {
     let pending = PendingRestore(folder: folder)
     let isPending = Disk.exists(pending.ready)
     while try pending.step() {}
-    for name in [unpacking, testing] { try Disk.removeTree("\(folder)/\(name)") }
+    for name in [unpacking, testing, migrating] { try Disk.removeTree("\(folder)/\(name)") }
     return isPending
   }
 

@@ -16,6 +16,9 @@ struct Restoration {
   let keepsSessions: Bool
   /// Whether uploaded files are restored. A test of a backup only verifies them.
   var restoresFiles = true
+  /// Whether only the database is replaced. Uploaded files without a row in the restored one are kept with what is replaced, and so are
+  /// the texts of its missing messages.
+  var keepsFiles = false
   /// In milliseconds since 1970.
   let now: Int64
   let report: BackupProgress.Report
@@ -33,9 +36,10 @@ struct Restoration {
     try source.verify(report)
     do {
       try Disk.makeFolder(unpacked)
-      try Disk.makeFolder("\(unpacked)/\(BackupName.files)")
+      if !keepsFiles { try Disk.makeFolder("\(unpacked)/\(BackupName.files)") }
       try Disk.makeFolder("\(unpacked)/\(replaced)")
       let contents = try source.unpack(to: unpacked, files: restoresFiles, report)
+      if keepsFiles { try keepMissing() }
       let outcome = try prepare(contents, replaced: isEmpty ? nil : "\(folder.path)/\(replaced)")
       for made in [unpacked, folder.lockPath] { try Disk.give(made, toOwnerOf: folder.path) }
       try Disk.syncFileSystem(of: unpacked)
@@ -47,6 +51,14 @@ struct Restoration {
       // The next start removes any leftovers.
       try? Disk.removeTree(unpacked)
       throw error
+    }
+  }
+
+  /// A replaced database that can't be read is kept as a whole.
+  private func keepMissing() throws {
+    let target = "\(unpacked)/\(replaced)"
+    do { try WayBack.keepMissing(of: folder, from: unpacked, in: target) } catch is SQLiteError {
+      try Disk.remove("\(target)/\(WayBack.messages)")
     }
   }
 

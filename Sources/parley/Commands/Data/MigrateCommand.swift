@@ -1,5 +1,6 @@
-// `parley migrate`: applies or lists the database migrations without starting the server.
+// `parley migrate`: applies, lists or tests the database migrations without starting the server.
 
+import Glibc
 import ParleyJSON
 import ParleyNetworking
 import ParleyWire
@@ -7,18 +8,22 @@ import Storage
 
 extension Command {
   static let migrate = Command(
-    "migrate", summary: "apply database migrations, or list them with --status",
-    settings: [.status, .data, .config, .share], help: Help.migrate
-  ) { arguments in MigrateCommand.run(arguments) }
+    "migrate", summary: "apply database migrations, list them with --status, test them with --check",
+    settings: [.status, MigrateCommand.check, .data, .config, .share], help: Help.migrate
+  ) { arguments in await MigrateCommand.run(arguments) }
 }
 
 enum MigrateCommand {
-  static func run(_ arguments: [String]) -> Int32 {
+  static let check = Setting(
+    name: "check", value: nil, summary: "migrate and verify a copy of the database, without changes", isFlagOnly: true)
+
+  static func run(_ arguments: [String]) async -> Int32 {
     do throws(Settings.UsageError) {
       let settings = try Settings(
-        arguments: arguments.filter { $0 != "--status" }, environment: Terminal.environment)
+        arguments: arguments.filter { $0 != "--status" && $0 != check.flag }, environment: Terminal.environment)
       let data = settings.dataFolder
       let migrations = FileSystem.migrations(try FileSystem.share(settings.text(.share)))
+      if arguments.contains(check.flag) { return try await test(data, migrations).report() }
       return arguments.contains("--status") ? try status(data, migrations) : try migrate(data, migrations)
     } catch {
       Terminal.log(error.message)
@@ -36,6 +41,35 @@ enum MigrateCommand {
     } catch {
       throw Settings.UsageError(message: error.description)
     }
+  }
+
+  /// The server may run. Root acts as the owner of the folder, so that the copy is never in the way of the server.
+  private static func test(_ data: String, _ migrations: String) async throws(Settings.UsageError) -> Outcome {
+    try FileSystem.actAsOwner(of: data)
+    umask(0o077)
+    let bar = ProgressBar.onTerminal
+    let outcome = await Interruption.during { interruption in
+      let test = MigrationTest(data: data, migrations: migrations, at: Clock.wall() / 1_000_000) {
+        progress throws(BackupFault) in
+        if interruption.isRequested { throw .cancelled }
+        bar?.show(Progress(progress))
+      }
+      do throws(BackupFault) {
+        let report = try test.run()
+        return Outcome(
+          .success,
+          "The database is sound after \(Amount.count(report.applied.count, "migration")), with "
+            + "\(Amount.count(report.messages, "message")).")
+      } catch .damaged(let faults) {
+        return Outcome(.failure, "The database would be damaged: \(faults.prefix(5).joined(separator: "; ")).")
+      } catch .cancelled {
+        return Outcome(.error, "The test was cancelled. Nothing was changed.")
+      } catch {
+        return Outcome(.failure, error.description)
+      }
+    }
+    bar?.clear()
+    return outcome
   }
 
   private static func migrate(_ data: String, _ migrations: String) throws(Settings.UsageError) -> Int32 {

@@ -16,6 +16,8 @@ struct ServiceUnits {
   /// Variables of the unit, which override the settings file.
   private static let variables = "/etc/parley.env"
   private static let timeout = 120
+  /// Seconds for a start with a migration: TimeoutStartSec of the unit, and its stop before.
+  private static let startTime = 660
   /// Folders that the unit hides from the service.
   private static let hidden = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"]
   private static let ports: [(port: UInt16, unit: String)] = [
@@ -120,8 +122,15 @@ struct ServiceUnits {
     try await Self.run(["start"] + units)
   }
 
-  private static func result(_ arguments: [String]) async -> ChildProgram.Result {
-    await ChildProgram([path] + arguments).run(input: "", environment: [:], within: timeout)
+  /// Restarts the service in one call: systemd completes it also without this process.
+  static func restart() async throws(Settings.UsageError) { try await run(["restart", service], within: startTime) }
+
+  static func stop() async throws(Settings.UsageError) { try await run(["stop", service]) }
+
+  static func startService() async throws(Settings.UsageError) { try await run(["start", service], within: startTime) }
+
+  private static func result(_ arguments: [String], within seconds: Int = timeout) async -> ChildProgram.Result {
+    await ChildProgram([path] + arguments).run(input: "", environment: [:], within: seconds)
   }
 
   private static func isDone(_ arguments: [String]) async -> Bool { await result(arguments).isSuccess }
@@ -130,8 +139,10 @@ struct ServiceUnits {
     await result(arguments).output.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  private static func run(_ arguments: [String]) async throws(Settings.UsageError) {
-    let result = await result(arguments)
+  private static func run(
+    _ arguments: [String], within seconds: Int = timeout
+  ) async throws(Settings.UsageError) {
+    let result = await result(arguments, within: seconds)
     guard result.isSuccess else {
       throw Settings.UsageError(
         message:

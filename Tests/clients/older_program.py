@@ -1,0 +1,47 @@
+"""The release of a version before: a copy of the program that knows one migration less, and its files."""
+
+import struct
+from pathlib import Path
+
+# `Migration`: a number, a name and a hash.
+STRIDE = 40
+# The header of an array: the number of its elements, and twice its capacity.
+COUNT = 16
+
+
+def forget_last_migration(tree):
+    """Removes the last migration from the program in `tree/bin` and from the files in `tree/share`."""
+    files = sorted((tree / "share/parley/Migrations/sqlite").glob("*.sql"))
+    program = tree / "bin/parley"
+    content = bytearray(program.read_bytes())
+    place = find_array(content, len(files))
+    struct.pack_into("<q", content, place - COUNT, len(files) - 1)
+    program.write_bytes(content)
+    files[-1].unlink()
+    return len(files) - 1
+
+
+def find_array(content, count):
+    """The first element of the array of all migrations, which the compiler writes into the data of the program."""
+    first, found = struct.pack("<q", 1), []
+    place = content.find(first)
+    while place != -1:
+        numbers = (content[place + STRIDE * index:place + STRIDE * index + 8] for index in range(count))
+        if struct.unpack_from("<q", content, place - COUNT)[0] == count and all(
+                number == struct.pack("<q", index + 1) for index, number in enumerate(numbers)):
+            found.append(place)
+        place = content.find(first, place + 1)
+    if len(found) != 1:
+        raise RuntimeError(f"The array of migrations is {len(found)} times in the program.")
+    return found[0]
+
+
+def give_version(tree, version, **commands):
+    """Lets the program in `tree/bin` report a version, and run a script instead of a command."""
+    program = Path(tree, "bin/parley")
+    program.rename(program.with_suffix(".program"))
+    cases = "".join(f"{name}) {script} ;;\n" for name, script in commands.items())
+    program.write_text(
+        f'#!/bin/sh\nprogram="$(dirname "$(readlink -f "$0")")/parley.program"\ncase $1 in\n--version) echo "parley {version}"; exit ;;\n'
+        f'{cases}esac\nexec "$program" "$@"\n')
+    program.chmod(0o755)
