@@ -4,10 +4,12 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
-from servers import TOP, Server
+from older_program import forget_last_migration
+from servers import TOP, Server, free_port
 from serving import call
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -49,11 +51,36 @@ mv /usr/bin/systemctl /usr/bin/systemctl.real
 for program in systemctl deb-systemd-invoke; do
   cat >/usr/bin/$program <<'END'
 #!/bin/sh
-case $1 in --root=*) exec /usr/bin/systemctl.real "$@" ;; esac
+case $1 in --root=*) exec /usr/bin/systemctl.real "$@" ;; is-active) exit 3 ;; esac
 echo "${0##*/} $*" >>/run/calls
 END
   chmod 755 /usr/bin/$program
 done
+"""
+# Runs the server as the unit does.
+SERVICE = r"""
+mkdir -p /run/systemd/system
+rm -f /usr/bin/systemctl
+cat >/usr/bin/systemctl <<'END'
+#!/bin/sh
+running() { [ -e /run/process ] && kill -0 "$(cat /run/process)" 2>/dev/null; }
+stop() { if running; then kill "$(cat /run/process)"; while running; do sleep 0.02; done; fi; }
+start() {
+  running && return
+  setpriv --reuid=parley --regid=parley --clear-groups /usr/bin/parley serve --listen 127.0.0.1:PORT >>/run/log 2>&1 &
+  echo $! >/run/process
+}
+echo "$*" >>/run/calls
+case $* in
+  "start parley.service" | "start parley.socket parley.service") start ;;
+  "stop parley.service") stop ;;
+  "restart parley.service") stop; start ;;
+  is-active*) running ;;
+  is-failed*) ! running ;;
+esac
+END
+printf '#!/bin/sh\nexec systemctl "$@"\n' >/usr/bin/deb-systemd-invoke
+chmod 755 /usr/bin/systemctl /usr/bin/deb-systemd-invoke
 """
 
 
@@ -70,6 +97,7 @@ class Machine(Server):
     """The file system of this machine in a mount namespace of its own; a tmpfs takes all changes, so dpkg's database here stays."""
 
     def __init__(self, name, folder, package):
+        self.folder = Path(folder)
         super().__init__(name, "unshare", "--mount", "sh", "-c", MACHINE, "sh", folder, package, ready="^(ready)$")
         self.inside = (
             "nsenter", f"--target={self.pid}", "--mount", "chroot", f"{folder}/root", "env", "-i", f"PATH={PATH}",
@@ -80,6 +108,10 @@ class Machine(Server):
 
     def shell(self, script):
         return self.run("sh", "-c", script).strip()
+
+    def copy(self, package):
+        """Replaces the package of `install`."""
+        run(*self.inside[:3], "cp", package, self.folder / "root/run/parley.deb")
 
     def dpkg(self, *arguments):
         """Without the triggers of other packages: the index of manual pages takes longer than the rest."""
@@ -240,6 +272,68 @@ class Package(unittest.TestCase):
         self.assertEqual(calls(), [
             "deb-systemd-invoke stop parley.socket parley-https.socket parley-redirect.socket parley.service"])
         self.assertEqual(machine.shell("ls -d /etc/systemd/system/*/parley* 2>/dev/null || true"), "")
+
+    def repack(self, version, change):
+        """The package with changed files as another version."""
+        tree = self.folder / f"tree-{version}"
+        run("dpkg-deb", "--raw-extract", self.package, tree)
+        control = tree / "DEBIAN/control"
+        control.write_text(re.sub(r"^Version: .*$", f"Version: {version}", control.read_text(), flags=re.MULTILINE))
+        change(tree / "usr")
+        package = self.folder / f"parley_{version}.deb"
+        run("dpkg-deb", "-Zgzip", "--root-owner-group", "--build", tree, package)
+        return package
+
+    def test_an_upgrade_tests_the_database_and_goes_back(self):
+        machine = self.machine()
+        port = free_port()
+        machine.shell(SERVICE.replace("PORT", str(port)))
+        machine.url = f"http://127.0.0.1:{port}"
+        self.addCleanup(machine.shell, "systemctl stop parley.service")
+        levels = []
+        old = self.repack("0.0.9", lambda tree: levels.append(forget_last_migration(tree)))
+        # A server of this version refuses to start with a changed migration.
+        bad = self.repack("0.3.0", lambda tree: next((tree / "share/parley/Migrations/sqlite").glob("0001*")).write_text("select 1;"))
+
+        def level():
+            return machine.shell("parley migrate --status | grep -c applied")
+
+        machine.copy(old)
+        machine.install()
+        self.wait_for(machine)
+        code = machine.run("parley", "setup").strip().rsplit("/", 1)[1]
+        ada = {"name": "ada", "password": "wool and needles"}
+        token = call(machine, "POST", f"/links/{code}", ada)["token"]
+        self.assertEqual(int(level()), levels[0])
+
+        machine.copy(self.package)
+        said = machine.install()
+        self.assertIn("The database is sound after 1 migration", said)
+        self.assertIn("runs. The way back is open for 7 days", said)
+        self.wait_for(machine)
+        self.assertEqual(int(level()), levels[0] + 1)
+        call(machine, "POST", "/forums", {"title": "Knitting"}, token)
+
+        machine.copy(bad)
+        restarts = machine.shell("grep -c '^restart' /run/calls")
+        with self.assertRaisesRegex(AssertionError, "can't use the database, and nothing was changed"):
+            machine.install()
+        self.assertEqual(machine.shell("grep -c '^restart' /run/calls"), restarts)
+        self.assertEqual(int(level()), levels[0] + 1)
+        self.assertEqual([forum["title"] for forum in call(machine, "GET", "/forums", token=token)["data"]], ["Knitting"])
+        # The program of before is installed and starts again.
+        machine.shell("systemctl restart parley.service")
+        self.wait_for(machine)
+        machine.copy(self.package)
+        machine.install()
+        machine.dpkg("--purge", "parley")
+        self.assertEqual(machine.shell("ls -d /usr/lib/parley 2>/dev/null || true"), "")
+
+    def wait_for(self, machine):
+        deadline = time.monotonic() + 60
+        while machine.shell("[ -S /var/lib/parley/control ] && parley user list >/dev/null 2>&1 && echo ready || true") != "ready":
+            self.assertLess(time.monotonic(), deadline, machine.shell("cat /run/log"))
+            time.sleep(0.05)
 
     def test_it_needs_no_systemd(self):
         machine = self.machine()
