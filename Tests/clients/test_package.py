@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from older_program import forget_last_migration
+from successive_versions import forget_last_migration, merge_last_migrations, migrations
 from servers import TOP, Server, free_port
 from serving import call
 
@@ -291,9 +291,18 @@ class Package(unittest.TestCase):
         machine.url = f"http://127.0.0.1:{port}"
         self.addCleanup(machine.shell, "systemctl stop parley.service")
         levels = []
-        old = self.repack("0.0.9", lambda tree: levels.append(forget_last_migration(tree)))
+
+        def forget(tree):
+            merge_last_migrations(tree)
+            levels.append(forget_last_migration(tree))
+
+        def damage(tree):
+            merge_last_migrations(tree)
+            migrations(tree)[0].write_text("select 1;")
+
+        old, new = self.repack("0.0.8", forget), self.repack("0.0.9", merge_last_migrations)
         # A server of this version refuses to start with a changed migration.
-        bad = self.repack("0.3.0", lambda tree: next((tree / "share/parley/Migrations/sqlite").glob("0001*")).write_text("select 1;"))
+        bad = self.repack("0.3.0", damage)
 
         def level():
             return machine.shell("parley migrate --status | grep -c applied")
@@ -306,7 +315,7 @@ class Package(unittest.TestCase):
         token = call(machine, "POST", f"/links/{code}", ada)["token"]
         self.assertEqual(int(level()), levels[0])
 
-        machine.copy(self.package)
+        machine.copy(new)
         said = machine.install()
         self.assertIn("The database is sound after 1 migration", said)
         self.assertIn("runs. The way back is open for 7 days", said)
@@ -324,7 +333,7 @@ class Package(unittest.TestCase):
         # The program of before is installed and starts again.
         machine.shell("systemctl restart parley.service")
         self.wait_for(machine)
-        machine.copy(self.package)
+        machine.copy(new)
         machine.install()
         machine.dpkg("--purge", "parley")
         self.assertEqual(machine.shell("ls -d /usr/lib/parley 2>/dev/null || true"), "")

@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from older_program import forget_last_migration, give_version
+from successive_versions import forget_last_migration, give_version, merge_last_migrations
 from servers import TOP, Server, free_port
 from serving import call
 
@@ -207,6 +207,7 @@ class UpgradeCommand(unittest.TestCase):
         cls.tree = cls.folder / "tree"
         cls.tree.mkdir()
         run("tar", "--extract", "--gzip", f"--file={archive}", f"--directory={cls.tree}", "--strip-components=1").check_returncode()
+        merge_last_migrations(cls.tree)
         cls.old = cls.folder / "old"
         shutil.copytree(cls.tree, cls.old)
         cls.old_level = forget_last_migration(cls.old)

@@ -1,5 +1,6 @@
-"""The release of a version before: a copy of the program that knows one migration less, and its files."""
+"""Two successive versions of the program, made from one build: the later one knows a migration more."""
 
+import hashlib
 import struct
 from pathlib import Path
 
@@ -7,16 +8,44 @@ from pathlib import Path
 STRIDE = 40
 # The header of an array: the number of its elements, and twice its capacity.
 COUNT = 16
+EMPTY = "-- Nothing.\nupdate setting set value = value where name = 'name';\n"
+
+
+def migrations(tree):
+    return sorted((tree / "share/parley/Migrations/sqlite").glob("*.sql"))
+
+
+def change(path, content):
+    """Replaces a file. Other trees may have links to it."""
+    mode = path.stat().st_mode
+    path.unlink()
+    path.write_bytes(content)
+    path.chmod(mode)
+
+
+def merge_last_migrations(tree):
+    """Moves the content of the last migration into the one before, so that programs without the last one have the same tables."""
+    before, last = migrations(tree)[-2:]
+    program = tree / "bin/parley"
+    content = program.read_bytes()
+    texts = [(before, before.read_bytes() + b"\n" + last.read_bytes()), (last, EMPTY.encode())]
+    for file, text in texts:
+        known = hashlib.sha256(file.read_bytes()).hexdigest().encode()
+        if content.count(known) != 1:
+            raise RuntimeError(f"The hash of {file.name} is {content.count(known)} times in the program.")
+        content = content.replace(known, hashlib.sha256(text).hexdigest().encode())
+        change(file, text)
+    change(program, content)
 
 
 def forget_last_migration(tree):
-    """Removes the last migration from the program in `tree/bin` and from the files in `tree/share`."""
-    files = sorted((tree / "share/parley/Migrations/sqlite").glob("*.sql"))
+    """Removes the last migration from the program in `tree/bin` and from the files in `tree/share`. Returns the number of the others."""
+    files = migrations(tree)
     program = tree / "bin/parley"
     content = bytearray(program.read_bytes())
     place = find_array(content, len(files))
     struct.pack_into("<q", content, place - COUNT, len(files) - 1)
-    program.write_bytes(content)
+    change(program, content)
     files[-1].unlink()
     return len(files) - 1
 
