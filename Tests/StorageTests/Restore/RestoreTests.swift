@@ -97,6 +97,22 @@ import Testing
     #expect(steps > 8)
   }
 
+  @Test(arguments: [
+    "ln -s ../elsewhere restore.ready", "mkdir restore.ready && ln -s ../../elsewhere restore.ready/files",
+    "mkdir restore.ready && ln -s ../../elsewhere restore.ready/replaced-5",
+    "mkdir restore.ready && ln -s ../../elsewhere/parley.db restore.ready/parley.db",
+    "mkdir -p restore.ready/parley.db", "mkdir restore.ready && touch restore.ready/files",
+    "touch restore.ready",
+  ])
+  func `a link or an entry of another type ends no restore`(_ command: String) throws {
+    let scratch = try Scratch()
+    #expect(try scratch.run("mkdir site elsewhere && touch elsewhere/parley.db && cd site && \(command)") == 0)
+    let fault = #expect(throws: DataFolder.Fault.self) { _ = try DataFolder(scratch.path + "/site") }
+    #expect(fault?.description.contains("a restore was begun there and can't be ended") == true)
+    #expect(try scratch.names(in: "elsewhere") == ["parley.db"])
+    #expect(try scratch.names(in: "site") == ["lock", "restore.ready"])
+  }
+
   @Test func `a file missing from the backup is reported again`() async throws {
     let scratch = try Scratch()
     let garden = try await Garden(in: scratch.path + "/garden")

@@ -36,6 +36,21 @@ enum Disk {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Refuses a symbolic link and every other entry that is not a folder.
+  static func requireFolder(_ path: String) throws(DiskError) { try require(path, S_IFDIR, "folder") }
+
+  /// Refuses a symbolic link and every other entry that is not a regular file.
+  static func requireFile(_ path: String) throws(DiskError) { try require(path, S_IFREG, "file") }
+
+  private static func require(_ path: String, _ type: mode_t, _ typeName: String) throws(DiskError) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { throw DiskError("\(path) can't be read") }
+    guard status.st_mode & S_IFMT == type else {
+      errno = EINVAL
+      throw DiskError("\(path) is no \(typeName)")
+    }
+  }
+
   /// The size of a regular file; nil where there is none.
   static func size(_ path: String) -> Int? {
     var status = stat()

@@ -34,9 +34,23 @@ struct PendingRestore {
   static func settle(_ folder: String) throws(DiskError) -> Bool {
     let pending = PendingRestore(folder: folder)
     let isPending = Disk.exists(pending.ready)
+    if isPending { try pending.requireTypes() }
     while try pending.step() {}
     for name in [unpacking, testing, migrating] { try Disk.removeTree("\(folder)/\(name)") }
     return isPending
+  }
+
+  /// Refuses links and entries of another type in the ready folder, which no restore makes.
+  private func requireTypes() throws(DiskError) {
+    try Disk.requireFolder(ready)
+    for name in try Disk.names(in: ready) {
+      let path = "\(ready)/\(name)"
+      if name == BackupName.files || name.hasPrefix(Self.replacedPrefix) {
+        try Disk.requireFolder(path)
+      } else {
+        try Disk.requireFile(path)
+      }
+    }
   }
 
   /// Does the next step; returns false if none remains.
