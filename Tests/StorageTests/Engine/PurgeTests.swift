@@ -367,4 +367,14 @@ import Testing
     await garden.store.close()
     await #expect(throws: PurgeFault.unavailable) { try await garden.store.purge { _ in } }
   }
+
+  @Test func `a purge deletes the copies of a killed test of migrations`() async throws {
+    let garden = try await Garden()
+    let folder = garden.folder + "/migration.test"
+    try FileManager.default.createDirectory(atPath: folder + "/17", withIntermediateDirectories: true)
+    try Data("a rose".utf8).write(to: URL(filePath: folder + "/17/parley.db"))
+    _ = try await garden.store.purge { _ in }
+    #expect(!FileManager.default.fileExists(atPath: folder))
+    await garden.store.close()
+  }
 }

@@ -21,6 +21,8 @@ public struct MigrationTest: Sendable {
 
   /// Copies of the database at a time: the migrated one, the one before its migration, and their write-ahead logs.
   private static let copies = 3
+  /// Bytes beside the copies.
+  private static let margin = 16 << 20
 
   public init(
     data: String, migrations: String, at now: Int64, report: @escaping BackupProgress.Report
@@ -35,10 +37,13 @@ public struct MigrationTest: Sendable {
   public func run() throws(BackupFault) -> Report {
     let database = DataFolder.database(in: data)
     guard Disk.exists(database) else { throw .impossible("There is no database in \(data).") }
-    if let size = Disk.size(database), let space = Disk.space(data), space.free < Self.copies * size {
-      throw .impossible(
-        "The test of the migrations needs \(Self.megabytes(Self.copies * size)) MB of \(data), and "
-          + "\(Self.megabytes(space.free)) MB are free. Make room and repeat the command.")
+    if let size = Disk.size(database), let space = Disk.space(data) {
+      let needed = Self.copies * (size + (Disk.size("\(database)-wal") ?? 0)) + Self.margin
+      guard space.free >= needed else {
+        throw .impossible(
+          "The test of the migrations needs \(Self.megabytes(needed)) MB of \(data), and "
+            + "\(Self.megabytes(space.free)) MB are free. Make room and repeat the command.")
+      }
     }
     defer {
       try? Disk.removeTree(scratch)
