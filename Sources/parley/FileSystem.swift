@@ -174,8 +174,8 @@ enum FileSystem {
     }
   }
 
-  /// Visible names in a folder, sorted.
-  static func names(in folder: String) throws(Settings.UsageError) -> [String] {
+  /// Names in a folder, sorted; without hidden ones unless asked for them.
+  static func names(in folder: String, includesHidden: Bool = false) throws(Settings.UsageError) -> [String] {
     guard let stream = unsafe opendir(folder) else {
       throw Settings.UsageError(message: "Can't read the folder \(folder): \(reason).")
     }
@@ -185,7 +185,7 @@ enum FileSystem {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
         unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if !name.hasPrefix(".") { names.append(name) }
+      if includesHidden ? name != "." && name != ".." : !name.hasPrefix(".") { names.append(name) }
     }
     return names.sorted()
   }
@@ -224,6 +224,27 @@ enum FileSystem {
     guard unsafe rename(path, newPath) == 0 else {
       throw Settings.UsageError(message: "Can't write \(newPath): \(reason).")
     }
+  }
+
+  /// Whether a path is that of a folder, not of a link to one.
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The number of a file on its disk, which stays when it is renamed; nil without one.
+  static func inode(_ path: String) -> UInt64? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    return UInt64(status.st_ino)
+  }
+
+  /// Locks a file, which is created if it does not exist, until the descriptor is released. Nil if another process has the lock.
+  static func lockFile(_ path: String) throws(Settings.UsageError) -> Descriptor? {
+    let descriptor = try create(path)
+    if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+    guard errno == EWOULDBLOCK else { throw Settings.UsageError(message: "Can't lock \(path): \(reason).") }
+    return nil
   }
 
   /// Exchanges two files or folders in one step.
@@ -271,6 +292,10 @@ enum FileSystem {
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
       throw Settings.UsageError(message: "Can't delete \(path): \(reason).")
     }
+  }
+
+  static func removeEmptyFolder(_ path: String) throws(Settings.UsageError) {
+    guard unsafe rmdir(path) == 0 else { throw Settings.UsageError(message: "Can't delete \(path): \(reason).") }
   }
 
   /// Opens a file for upload, read by offset. A file that is truncated meanwhile ends the upload.

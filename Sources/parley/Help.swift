@@ -88,15 +88,16 @@ enum Help {
     Installs the archive parley-VERSION-linux-ARCH.tar.gz of a newer version over the folder of this program. FILE.minisig must
     be beside it, and is verified with the public key of the installed version. The new program migrates and verifies a copy of
     the database first. Then both programs are exchanged in one step, and the service is restarted. If it does not become ready,
-    the previous program and its database run again. Nothing is downloaded.
+    the previous program and its database run again, unless the database has changed since its migration. Nothing is
+    downloaded. The folder of the program may have no files beside those of the archive: keep keys, settings and data elsewhere.
 
     --back goes back to the previous version within 7 days. If its database was migrated, the database from before the
     migration is put back: the command says how many messages will be missing, and asks. They stay in the data folder, in
     replaced-…/since.jsonl. --confirm deletes the previous version and that database.
 
     It needs root. After an interruption, repeat the command. A Debian package has scripts that do the same: install it with
-    apt. Exit status 1: the new version did not start, and the previous one runs. 2: nothing was changed, unless the message
-    says so.
+    apt; --back and --confirm work for it, too. Exit status 1: the new version did not start, and the message says which one
+    runs. 2: nothing was changed, unless the message says so.
 
     Settings
 
@@ -104,12 +105,16 @@ enum Help {
   }
 
   static let migrate = """
-    parley migrate [--status | --check] [SETTING ...]
+    parley migrate [--status | --check | --changes | --undo] [SETTING ...]
 
     Applies pending database migrations, as parley serve does at start. The server must not run. --status lists all
     migrations and when they were applied, without changes, also while a server runs; exit status 0 if all are applied,
-    1 if some are missing. --check migrates a copy of the database, verifies it and deletes it, also while a server of an
-    earlier version runs; exit status 1 if that fails. It uses the settings --data, --config and --share of parley serve.
+    1 if some are missing, 3 if the database is of a newer version. --check migrates a copy of the database, verifies it and
+    deletes it, also while a server of an earlier version runs; exit status 1 if that fails.
+
+    --changes compares the database with its copy from before the last migration, also while a server runs. --undo puts that
+    copy back and keeps the messages since then in replaced-…/since.jsonl: it needs the program of the newer version. All use
+    the settings --data, --config and --share of parley serve.
 
     """
 

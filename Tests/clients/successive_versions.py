@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+import subprocess
 from pathlib import Path
 
 # `Migration`: a number, a name and a hash.
@@ -50,6 +51,17 @@ def forget_last_migration(tree):
     return len(files) - 1
 
 
+def change_version(tree, version):
+    """Gives the program in `tree/bin` a version of equal length. The program has it as text of up to 15 bytes, padded with zeros."""
+    current = subprocess.run([tree / "bin/parley", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    program = tree / "bin/parley"
+    text, other = ((name.encode() + bytes(8))[:8] for name in (current, version))
+    content = program.read_bytes()
+    if len(current) != len(version) or len(version) > 7 or text not in content:
+        raise RuntimeError(f"The version {current} can't be replaced.")
+    change(program, content.replace(text, other))
+
+
 def find_array(content, count):
     """The first element of the array of all migrations, which the compiler writes into the data of the program."""
     first, found = struct.pack("<q", 1), []
@@ -69,6 +81,8 @@ def give_version(tree, version, **commands):
     """Lets the program in `tree/bin` report a version, and run a script instead of a command."""
     program = Path(tree, "bin/parley")
     program.rename(program.with_suffix(".program"))
+    files = Path(tree, "share/parley/archive-files")
+    change(files, files.read_bytes() + b"bin/parley.program\n")
     cases = "".join(f"{name}) {script} ;;\n" for name, script in commands.items())
     program.write_text(
         f'#!/bin/sh\nprogram="$(dirname "$(readlink -f "$0")")/parley.program"\ncase $1 in\n--version) echo "parley {version}"; exit ;;\n'

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import time
 import unittest
+from contextlib import closing
 from pathlib import Path
 
 from servers import PARLEY, TOP
@@ -120,6 +121,25 @@ class Database(ServingTest):
             self.assertEqual([line[:2] for line in lines], [[name, "applied"] for name in MIGRATIONS])
             self.assertRegex(lines[0][2], r"^\d{4}-\d\d-\d\dT.*Z$")
         self.assertEqual(self.status().returncode, 0)
+
+    def test_migrate_status_tells_a_newer_database_from_faults(self):
+        self.assertEqual(self.parley("migrate", "--data", self.data).returncode, 0)
+        with closing(sqlite3.connect(self.database)) as database:
+            last = database.execute("select max(number) from migration").fetchone()[0]
+            names = [row[1] for row in database.execute("pragma table_info(migration)")]
+            values = ", ".join(f"{last + 1}" if name == "number" else name for name in names)
+            database.execute(f"insert into migration ({', '.join(names)}) select {values} from migration where number = {last}")
+            database.commit()
+        done = self.status()
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("newer version", done.stderr)
+        self.database.write_bytes(b"This is no database. " * 1000)
+        self.assertEqual(self.status().returncode, 2)
+        both = self.parley("migrate", "--status", "--undo", "--data", self.data)
+        self.assertEqual(both.returncode, 2)
+        self.assertIn("--status and --undo exclude each other.", both.stderr)
+        self.assert_refused(self.parley("migrate", "--changes", "--data", self.data), "before its last migration is gone")
+        self.assert_refused(self.parley("migrate", "--undo", "--data", self.data), "before its last migration is gone")
 
     def test_migrate_locks_the_folder(self):
         with self.start(*parley(self.folder)):

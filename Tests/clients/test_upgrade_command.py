@@ -45,9 +45,12 @@ echo ready
 exec sleep infinity
 """
 SYSTEMCTL = r"""#!/bin/sh
+# A unit after the flags; a file stands for each active socket.
+for unit; do :; done
 running() { [ -e /run/process ] && kill -0 "$(cat /run/process)" 2>/dev/null; }
 stop() { if running; then kill "$(cat /run/process)"; while running; do sleep 0.02; done; fi; }
 start() {
+  [ ! -e /run/refuses-start ] || exit 1
   running && return
   PARLEY_DATA=/var/lib/parley setpriv --reuid=parley --regid=parley --clear-groups /opt/parley/bin/parley serve \
     --listen "127.0.0.1:$PORT" --rate-sending 1000000 --rate-sending-burst 1000000 >>"$FOLDER/log" 2>&1 &
@@ -55,10 +58,17 @@ start() {
 }
 echo "$*" >>"$FOLDER/calls"
 case $* in
-  "start parley.service") start ;;
-  "stop parley.service") stop ;;
+  start*parley.socket*) touch /run/parley.socket ;;
+  stop*parley.socket*) rm -f /run/parley.socket ;;
+esac
+case $* in
+  start*parley.service) start ;;
+  stop*parley.service) stop ;;
   "restart parley.service") stop; start ;;
   is-failed*) ! running ;;
+  is-active*.socket) [ -e "/run/$unit" ] ;;
+  is-active*) running ;;
+  is-enabled*) [ "$unit" = parley.socket ] ;;
 esac
 """
 STEPS = ["Verified the signature", "Unpacked it", "Testing it", "The database is sound", "Installed version", "Restarting the service"]
@@ -102,7 +112,7 @@ class Machine(Server):
         return self.parley("upgrade", *arguments)
 
     def begin(self):
-        self.systemctl("start", "parley.service")
+        self.systemctl("start", "parley.socket", "parley.service")
         self.wait_until_ready()
         code = self.run("setpriv", "--reuid=parley", "--regid=parley", "--clear-groups", "/opt/parley/bin/parley", "setup", "--data",
                         "/var/lib/parley").stdout.strip().split("/")[-1]
@@ -282,7 +292,7 @@ class UpgradeCommand(unittest.TestCase):
         epoch = self.epoch(machine)
         back = machine.upgrade("--back", "--yes")
         self.assertEqual(back.returncode, 0, back.stdout + back.stderr)
-        lost = re.search(r"(\d+) messages since \d{4}-\d\d-\d\d \d\d:\d\d UTC will be missing; they stay in (\S+/since\.jsonl)\.", back.stdout)
+        lost = re.search(r"Missing: (\d+) messages since \d{4}-\d\d-\d\d \d\d:\d\d UTC, kept in (\S+/since\.jsonl)\.", back.stdout)
         self.assertTrue(lost, back.stdout)
         self.assertEqual((machine.version(), machine.level()), (self.current, self.old_level))
         self.assertNotEqual(self.epoch(machine), epoch)
@@ -290,6 +300,13 @@ class UpgradeCommand(unittest.TestCase):
         self.assertEqual(len(lines), int(lost[1]))
         self.assertEqual([line["text"] for line in lines][-3:], ["later 0", "later 1", "later 2"])
         self.assertEqual({line["author"] for line in lines}, {"ada"})
+        self.assertTrue(all(isinstance(line[name], str) for line in lines for name in ("id", "conversation_id", "author_id")))
+        # No connection starts the server during the restore.
+        calls = (machine.folder / "calls").read_text().splitlines()
+        self.assertIn("stop parley.socket parley.service", calls)
+        after = calls[len(calls) - calls[::-1].index("stop parley.socket parley.service"):]
+        changing = [call for call in after if call.split()[0] in ("start", "stop", "restart", "reset-failed")]
+        self.assertEqual(changing, ["reset-failed parley.service", "start parley.socket parley.service"])
         self.assertEqual(set(machine.texts()) | {line["text"] for line in lines}, set(machine.acknowledged))
         self.assertLessEqual(len(machine.texts()), kept)
         file, = lines[-1]["files"]
@@ -321,7 +338,7 @@ class UpgradeCommand(unittest.TestCase):
         while "[y/N]" not in said:
             self.assertTrue(select.select([terminal], [], [], 60)[0], said)
             said += os.read(terminal, 65_536).decode()
-        self.assertRegex(said, r"\d+ messages since .* will be missing; they stay in .*/since\.jsonl\.\s+Go back from version 9\.0\.0 to ")
+        self.assertRegex(said, r"\d+ messages since .* will be missing; they stay in .*/replaced-…/since\.jsonl\.\s+Go back from version 9\.0\.0 to ")
         os.write(terminal, b"n\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 2)
         os.close(terminal)
@@ -343,7 +360,7 @@ class UpgradeCommand(unittest.TestCase):
         self.assertEqual(machine.parley("purge", "--data", "/var/lib/parley").returncode, 0)
         back = machine.upgrade("--back", "--yes")
         self.assertEqual(back.returncode, 2)
-        self.assertIn("the copy from before its migration is gone", back.stderr)
+        self.assertIn("from before its last migration is gone", back.stderr)
         self.assertEqual(machine.version(), "9.0.0")
         self.assertTrue(machine.is_ready())
 
@@ -393,6 +410,122 @@ class UpgradeCommand(unittest.TestCase):
                 self.assertIn(f"Version {self.current} and its database run again.", done.stderr)
                 self.assertEqual((machine.version(), machine.level()), (self.current, self.old_level))
                 self.check_messages(machine)
+                self.assertTrue(machine.exists("/run/parley.socket"))
+
+    # Another program than the installed one accepts messages until a file appears, so the upgrade finds the version not ready.
+    STRANGE = ('cp "$program" /run/other; /run/other "$@" --share /opt/parley/share/parley & other=$!; trap "touch /run/end" TERM; '
+               "while [ ! -e /run/end ]; do sleep 0.05; done; kill $other; wait $other; exit 1")
+
+    def upgrade_to_a_strange_version(self, **commands):
+        """An upgrade to a version that accepts messages and does not become ready."""
+        machine = self.machine()
+        with Load(machine):
+            process = subprocess.Popen(
+                machine.inside("/opt/parley/bin/parley", "upgrade", self.release("9.1.0", serve=self.STRANGE, **commands)),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **machine.environment})
+            machine.wait_for(lambda: machine.exists("/run/other") and machine.level() == self.old_level + 1)
+            posted = len(machine.acknowledged)
+            machine.wait_for(lambda: len(machine.acknowledged) > posted + 1)
+            machine.run("touch", "/run/end")
+            said, failure = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 1, said + failure)
+        self.assertIn("Version 9.1.0 did not become ready: the service has ended.", failure)
+        self.assertEqual((machine.version(), machine.level()), ("9.1.0", self.old_level + 1))
+        machine.run("rm", "-f", "/run/end")
+        machine.systemctl("start", "parley.service")
+        machine.wait_until_ready()
+        self.check_messages(machine)
+        return machine, failure
+
+    def test_messages_of_a_failing_version_are_not_dropped(self):
+        machine, failure = self.upgrade_to_a_strange_version()
+        self.assertRegex(failure, r"It stays installed: \d+ messages and \d+ changes came after its migration\. parley upgrade --back goes back without them")
+        # On request it goes back without them, and keeps them.
+        back = machine.upgrade("--back", "--yes")
+        self.assertEqual(back.returncode, 0, back.stdout + back.stderr)
+        self.assertEqual((machine.version(), machine.level()), (self.current, self.old_level))
+
+    def test_a_database_that_can_not_be_compared_stays(self):
+        _, failure = self.upgrade_to_a_strange_version(
+            migrate='case $* in *--changes*) echo "no comparison" >&2; exit 2 ;; esac; exec "$program" "$@"')
+        self.assertIn("It stays installed: The database can't be compared with that of before: exit status 2: no comparison", failure)
+
+    def test_a_fault_after_the_stop_names_both_reasons_and_starts_the_installed_version(self):
+        machine = self.machine()
+        migrate = 'case $* in *--undo*) echo "no restore" >&2; exit 2 ;; esac; exec "$program" "$@"'
+        self.assertEqual(machine.upgrade(self.release("9.1.0", migrate=migrate)).returncode, 0)
+        back = machine.upgrade("--back", "--yes")
+        self.assertEqual(back.returncode, 2)
+        self.assertIn("The database from before the migration can't be put back: exit status 2: no restore", back.stderr)
+        self.assertIn("Version 9.1.0 runs.", back.stderr)
+        machine.wait_until_ready()
+        self.assertTrue(machine.exists("/run/parley.socket"))
+        machine.run("touch", "/run/refuses-start")
+        back = machine.upgrade("--back", "--yes")
+        self.assertEqual(back.returncode, 2)
+        self.assertIn("no restore", back.stderr)
+        self.assertIn("Version 9.1.0 is installed, and it does not start: systemctl start", back.stderr)
+        machine.run("rm", "/run/refuses-start")
+
+    def test_an_unknown_state_of_the_database_stops_the_way_back(self):
+        machine = self.machine(old=self.tree)
+        self.assertEqual(machine.upgrade(self.newer).returncode, 0)
+        stops = (machine.folder / "calls").read_text().count("stop ")
+        machine.run("mv", "/opt/parley.previous/share/parley/Migrations", "/opt/parley.previous/share/parley/Moved")
+        back = machine.upgrade("--back", "--yes")
+        self.assertEqual(back.returncode, 2)
+        self.assertIn("can't tell whether it can use the database, and nothing was changed: exit status 2", back.stderr)
+        self.assertEqual((machine.folder / "calls").read_text().count("stop "), stops)
+        self.assertEqual(machine.version(), "9.0.0")
+
+    def test_files_of_the_operator_in_the_folder_are_not_replaced(self):
+        machine = self.machine()
+        for path in ("key.pem", ".hidden", "bin/backup.sh", "share/parley/Public/own.css", "lib/link"):
+            with self.subTest(path):
+                machine.run("ln", "-s", "/etc/hostname", f"/opt/parley/{path}")
+                done = machine.upgrade(self.newer)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"/opt/parley/{path} is not of the archive, and an upgrade replaces the folder.", done.stderr)
+                self.check_unchanged(machine)
+                machine.run("rm", f"/opt/parley/{path}")
+        machine.run("mkdir", "/opt/parley/data")
+        done = machine.upgrade(self.newer, "--data", "/opt/parley/data")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("The data folder /opt/parley/data is in /opt/parley, which an upgrade replaces.", done.stderr)
+        machine.run("rmdir", "/opt/parley/data")
+        # The previous version is deleted name by name.
+        self.assertEqual(machine.upgrade(self.newer).returncode, 0)
+        machine.run("touch", "/opt/parley.previous/key.pem")
+        confirmed = machine.upgrade("--confirm")
+        self.assertEqual(confirmed.returncode, 2)
+        self.assertIn("/opt/parley.previous/key.pem is not of an archive of Parley", confirmed.stderr)
+        machine.run("rm", "/opt/parley.previous/key.pem")
+        self.assertEqual(machine.upgrade("--confirm").returncode, 0)
+        self.assertFalse(machine.exists("/opt/parley.previous"))
+
+    def test_a_second_run_is_refused(self):
+        machine = self.machine()
+        held = subprocess.Popen(
+            machine.inside("flock", "/opt/.parley.lock", "sh", "-c", "echo held; exec cat"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(held.stdout.readline(), "held\n")
+        for arguments in ((self.newer,), ("--back", "--yes"), ("--confirm",)):
+            done = machine.upgrade(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("Another parley upgrade runs.", done.stderr)
+        held.communicate("")
+        self.check_unchanged(machine)
+
+    def test_the_way_back_follows_no_links_of_the_service_user(self):
+        machine = self.machine()
+        self.assertEqual(machine.upgrade(self.newer).returncode, 0)
+        machine.run("mkdir", "-m", "700", "/etc/foreign")
+        machine.run("touch", "/etc/foreign/parley.db")
+        machine.run("setpriv", "--reuid=parley", "--regid=parley", "--clear-groups", "ln", "-s", "/etc/foreign", "/var/lib/parley/restore.ready")
+        back = machine.upgrade("--back", "--yes")
+        self.assertEqual(back.returncode, 2)
+        self.assertIn("restore.ready is no folder", back.stderr)
+        self.assertTrue(machine.exists("/etc/foreign/parley.db"))
+        machine.run("rm", "/var/lib/parley/restore.ready")
 
     def test_a_failed_test_of_the_database_changes_nothing(self):
         machine = self.machine()

@@ -20,7 +20,7 @@ extension DataFolder {
     public let isCompared: Bool
     /// Number of users that the next start erases again.
     public let erasedAgain: Int
-    /// Sentence about a damaged journal of erasures.
+    /// Sentences about a damaged journal of erasures and a damaged replaced database.
     public let warning: String?
   }
 

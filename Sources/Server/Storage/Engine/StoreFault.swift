@@ -11,6 +11,8 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
   case secretsKey(String)
   /// In the migrator's words.
   case schema(String)
+  /// The database is of a newer version, in the migrator's words.
+  case newer(String)
 
   init(_ error: any Error, opening path: String) {
     guard let error = error as? SQLiteError else {
@@ -22,7 +24,9 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
       ? .damaged(path, reason: error.message) : .unusable(path, reason: error.message)
   }
 
-  init(_ error: MigrationError) { self = .schema(error.description) }
+  init(_ error: MigrationError) {
+    if case .newerDatabase = error { self = .newer(error.description) } else { self = .schema(error.description) }
+  }
 
   public var description: String {
     switch self {
@@ -34,7 +38,7 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
     case .secretsKey(let path):
       "\(path) is not a key of 64 hexadecimal digits. Restore the file. Without it, users with two-step sign-in need a "
         + "recovery code: to go on so, move it elsewhere, and the next start makes a new key."
-    case .schema(let sentences): sentences
+    case .schema(let sentences), .newer(let sentences): sentences
     }
   }
 }

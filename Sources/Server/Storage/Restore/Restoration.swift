@@ -39,8 +39,8 @@ struct Restoration {
       if !keepsFiles { try Disk.makeFolder("\(unpacked)/\(BackupName.files)") }
       try Disk.makeFolder("\(unpacked)/\(replaced)")
       let contents = try source.unpack(to: unpacked, files: restoresFiles, report)
-      if keepsFiles { try keepMissing() }
-      let outcome = try prepare(contents, replaced: isEmpty ? nil : "\(folder.path)/\(replaced)")
+      let lost = try keepsFiles ? keepMissing() : nil
+      let outcome = try prepare(contents, replaced: isEmpty ? nil : "\(folder.path)/\(replaced)", lost: lost)
       for made in [unpacked, folder.lockPath] { try Disk.give(made, toOwnerOf: folder.path) }
       try Disk.syncFileSystem(of: unpacked)
       try Disk.move(unpacked, to: ready)
@@ -54,11 +54,14 @@ struct Restoration {
     }
   }
 
-  /// A replaced database that can't be read is kept as a whole.
-  private func keepMissing() throws {
-    let target = "\(unpacked)/\(replaced)"
-    do { try WayBack.keepMissing(of: folder, from: unpacked, in: target) } catch is SQLiteError {
-      try Disk.remove("\(target)/\(WayBack.messages)")
+  /// Returns a sentence if the replaced database is damaged: it is kept as a whole, with the messages that were read before the damage.
+  private func keepMissing() throws -> String? {
+    do {
+      try WayBack.keepMissing(of: folder, from: unpacked, in: "\(unpacked)/\(replaced)")
+      return nil
+    } catch let error as SQLiteError where error.refusal == .damaged {
+      return "The replaced database is damaged (\(error.message)): \(WayBack.messages) and the files beside it are not "
+        + "complete."
     }
   }
 
@@ -85,7 +88,9 @@ struct Restoration {
 
   // MARK: The unpacked database
 
-  private func prepare(_ contents: BackupReader.Contents, replaced: String?) throws -> DataFolder.Restored {
+  private func prepare(
+    _ contents: BackupReader.Contents, replaced: String?, lost: String?
+  ) throws -> DataFolder.Restored {
     let database = "\(unpacked)/\(BackupName.database)"
     do {
       try check(database, contents)
@@ -98,10 +103,15 @@ struct Restoration {
         missing: missing.count, firstMissing: Array(missing.prefix(BackupReport.maxListed)))
       return DataFolder.Restored(
         report: report, replaced: replaced, undone: undone, isCompared: (try? comparison.get()) != nil,
-        erasedAgain: erasedAgain, warning: warning)
+        erasedAgain: erasedAgain, warning: Self.sentences([warning, lost]))
     } catch let error as SQLiteError where error.code != .io && error.code != .full {
       throw BackupDamage.badDatabase(error.message)
     }
+  }
+
+  private static func sentences(_ sentences: [String?]) -> String? {
+    let present = sentences.compactMap(\.self)
+    return present.isEmpty ? nil : present.joined(separator: " ")
   }
 
   private func check(_ path: String, _ contents: BackupReader.Contents) throws {

@@ -3,6 +3,8 @@ import ParleySQLite
 /// The changes that a restore undoes: rows of the replaced database that the restored one does not have.
 struct Undone: Sendable {
   var messages = 0
+  /// Events of the replaced database, also of changes without a message.
+  var events = 0
   /// Deletions by authors and moderators. The messages are back.
   var deletions = 0
   /// Rows that stay as in the replaced database.
@@ -124,6 +126,13 @@ extension Connection {
         from main.message m
         where m.kind = 'message' and m.deletion is null
           and not exists (select 1 from restored.message r where r.id = m.id)
+        """),
+      events: try number(
+        """
+        select m.value - r.value
+        from main.counter m
+        join restored.counter r on r.name = m.name
+        where m.name = 'event'
         """),
       deletions: try number(
         """

@@ -24,12 +24,35 @@ public struct WayBack: Sendable {
     (self.data, self.path, self.madeAt) = (data, path, madeAt)
   }
 
-  /// The number of messages that the copy does not have, also while a server runs.
-  public func missingMessages(at now: Int64) throws(BackupFault) -> Int {
+  /// The changes since the copy.
+  public struct Changes: Sendable {
+    public let messages: Int
+    /// All events, also those of changes without a message.
+    public let events: Int
+  }
+
+  /// Compares the copy with the database, also while a server runs. Throws without room for the way back.
+  public func changes(at now: Int64) throws(BackupFault) -> Changes {
+    try requireRoom()
     do throws(Undone.Incomparable) {
-      return try Undone.compare(replaced: DataFolder.database(in: data), restored: path, at: now).0.messages
+      let undone = try Undone.compare(replaced: DataFolder.database(in: data), restored: path, at: now).0
+      return Changes(messages: undone.messages, events: undone.events)
     } catch {
       throw .impossible("\(path) can't be compared with the database: \(error.reason).")
+    }
+  }
+
+  /// Bytes beside the databases: logs and folders.
+  private static let margin = 16 << 20
+
+  /// The copy is copied once more, and the messages since then at most fill as much as the database.
+  private func requireRoom() throws(BackupFault) {
+    guard let space = Disk.space(data) else { return }
+    let needed = (Disk.size(path) ?? 0) + (Disk.size(DataFolder.database(in: data)) ?? 0) + Self.margin
+    guard space.free >= needed else {
+      throw .impossible(
+        "The way back needs \(needed / 1_000_000 + 1) MB of \(data), and \(space.free / 1_000_000) MB are free. Make "
+          + "room and repeat the command.")
     }
   }
 
@@ -68,7 +91,8 @@ public struct WayBack: Sendable {
       digests: Set(digests))
   }
 
-  /// Keeps the messages and the uploaded files of the current database that the unpacked one does not have.
+  /// Keeps the messages and the uploaded files of the current database that the unpacked one does not have. Ids are strings, as in the
+  /// API.
   static func keepMissing(of folder: DataFolder, from unpacked: String, in target: String) throws {
     let restored = "\(unpacked)/\(BackupName.database)"
     let connection = try Connection.reader(folder.database)
@@ -94,14 +118,14 @@ public struct WayBack: Sendable {
     ) { row in
       var json = JSONWriter()
       try json.object { json in
-        json.field("id", try row.int(0))
-        json.field("conversation_id", try row.int(1))
+        json.field("id", String(try row.int(0)))
+        json.field("conversation_id", String(try row.int(1)))
         json.field("forum", try row.optionalText(2))
         json.field("conversation", try row.optionalText(3))
-        json.field("author_id", try row.int(4))
+        json.field("author_id", String(try row.int(4)))
         json.field("author", try row.text(5))
         json.field("created_at", Timestamp(try row.int(6)))
-        json.field("reply_to", try row.optionalInt(7))
+        json.field("reply_to", try row.optionalInt(7).map { String($0) })
         json.field("text", try row.text(8))
         json.field("files", try JSONValue(parsing: Array(try row.text(9).utf8)))
       }

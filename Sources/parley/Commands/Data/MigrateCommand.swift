@@ -1,4 +1,4 @@
-// `parley migrate`: applies, lists or tests the database migrations without starting the server.
+// `parley migrate`: applies, lists, tests or undoes the database migrations without starting the server.
 
 import Glibc
 import ParleyJSON
@@ -9,7 +9,7 @@ import Storage
 extension Command {
   static let migrate = Command(
     "migrate", summary: "apply database migrations, list them with --status, test them with --check",
-    settings: [.status, MigrateCommand.check, .data, .config, .share], help: Help.migrate
+    settings: MigrateCommand.modes + [.data, .config, .share], help: Help.migrate
   ) { arguments in await MigrateCommand.run(arguments) }
 }
 
@@ -17,21 +17,39 @@ enum MigrateCommand {
   static let check = Setting(
     name: "check", value: nil, summary: "migrate and verify a copy of the database, without changes", isFlagOnly: true)
 
+  static let changes = Setting(
+    name: "changes", value: nil, summary: "count the changes since the last migration, as JSON", isFlagOnly: true)
+  static let undo = Setting(
+    name: "undo", value: nil, summary: "put the database before the last migration back", isFlagOnly: true)
+  static let modes: [Setting] = [.status, check, changes, undo]
+
+  /// Exit status of --status for a database of a newer version.
+  static let newerDatabase: Int32 = 3
+
   static func run(_ arguments: [String]) async -> Int32 {
     do throws(Settings.UsageError) {
+      let flags = modes.map(\.flag)
       let settings = try Settings(
-        arguments: arguments.filter { $0 != "--status" && $0 != check.flag }, environment: Terminal.environment)
+        arguments: arguments.filter { !flags.contains($0) }, environment: Terminal.environment)
+      let chosen = flags.filter { arguments.contains($0) }
+      guard chosen.count <= 1 else {
+        throw Settings.UsageError(message: "\(chosen[0]) and \(chosen[1]) exclude each other.")
+      }
       let data = settings.dataFolder
+      if chosen.first == changes.flag { return try count(data).report() }
+      if chosen.first == undo.flag { return try goBack(data).report() }
       let migrations = FileSystem.migrations(try FileSystem.share(settings.text(.share)))
-      if arguments.contains(check.flag) { return try await test(data, migrations).report() }
-      return arguments.contains("--status") ? try status(data, migrations) : try migrate(data, migrations)
+      if chosen.first == check.flag { return try await test(data, migrations).report() }
+      return chosen.isEmpty ? try migrate(data, migrations) : try status(data, migrations)
     } catch {
       Terminal.log(error.message)
       return 2
     }
   }
 
+  /// Root acts as the owner of the folder, so that no file is in the way of the server, and no link leads root elsewhere.
   private static func status(_ data: String, _ migrations: String) throws(Settings.UsageError) -> Int32 {
+    try FileSystem.actAsOwner(of: data)
     do throws(StoreFault) {
       let steps = try Schema.status(ofDatabaseIn: data, migrations: migrations)
       for step in steps {
@@ -39,9 +57,64 @@ enum MigrateCommand {
       }
       return steps.allSatisfy { $0.appliedAt != nil } ? 0 : 1
     } catch {
+      guard case .newer(let sentences) = error else { throw Settings.UsageError(message: error.description) }
+      Terminal.log(sentences)
+      return newerDatabase
+    }
+  }
+
+  // MARK: The way back
+
+  /// The server may run.
+  private static func count(_ data: String) throws(Settings.UsageError) -> Outcome {
+    try FileSystem.actAsOwner(of: data)
+    umask(0o077)
+    let wayBack = try previousDatabase(in: data)
+    let changes: WayBack.Changes
+    do throws(BackupFault) { changes = try wayBack.changes(at: Clock.wall() / 1_000_000) } catch {
+      throw Settings.UsageError(message: error.description)
+    }
+    var json = JSONWriter()
+    json.object { json in
+      json.field("messages", changes.messages)
+      json.field("events", changes.events)
+      json.field("since", Timestamp(wayBack.madeAt))
+    }
+    return Outcome(.success, String(decoding: json.bytes, as: UTF8.self))
+  }
+
+  /// No server may run. Root acts as the owner of the folder.
+  private static func goBack(_ data: String) throws(Settings.UsageError) -> Outcome {
+    try FileSystem.actAsOwner(of: data)
+    let folder = try FileSystem.lock(data)
+    let wayBack = try previousDatabase(in: data)
+    let now = Clock.wall() / 1_000_000
+    let aside = Timestamp.format(Int(now)).prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
+    do throws(BackupFault) {
+      let changes = try wayBack.changes(at: now)
+      let restored = try folder.putBack(wayBack, aside: aside, at: now) { _ in }
+      let time = Timestamp.format(Int(wayBack.madeAt)).prefix(16).replacing("T", with: " ")
+      let kept = restored.replaced.map { ", kept in \($0)/\(WayBack.messages)" } ?? ""
+      let warning = restored.warning.map { " \($0)" } ?? ""
+      return Outcome(
+        .success,
+        "Missing: \(Amount.count(changes.messages, "message")) since \(time) UTC\(kept). \(restored.undone)\(warning)")
+    } catch {
       throw Settings.UsageError(message: error.description)
     }
   }
+
+  private static func previousDatabase(in data: String) throws(Settings.UsageError) -> WayBack {
+    guard let wayBack = WayBack(data: data) else {
+      throw Settings.UsageError(
+        message:
+          "The copy of the database from before its last migration is gone: it is kept for 7 days, until parley upgrade "
+          + "--confirm, an erasure or a purge. Restore a backup instead.")
+    }
+    return wayBack
+  }
+
+  // MARK: The test
 
   /// The server may run. Root acts as the owner of the folder, so that the copy is never in the way of the server.
   private static func test(_ data: String, _ migrations: String) async throws(Settings.UsageError) -> Outcome {

@@ -122,12 +122,48 @@ struct ServiceUnits {
     try await Self.run(["start"] + units)
   }
 
-  /// Restarts the service in one call: systemd completes it also without this process.
-  static func restart() async throws(Settings.UsageError) { try await run(["restart", service], within: startTime) }
+  /// Restarts the service in one call: systemd completes it also without this process. A command that was cut off may have left the
+  /// enabled sockets stopped.
+  static func restart() async throws(Settings.UsageError) {
+    if await !isActive() {
+      let sockets = await enabledSockets()
+      if !sockets.isEmpty { try await run(["start"] + sockets) }
+    }
+    try await run(["restart", service], within: startTime)
+  }
 
-  static func stop() async throws(Settings.UsageError) { try await run(["stop", service]) }
+  private static let allSockets = ["parley.socket"] + ports.map(\.unit)
 
-  static func startService() async throws(Settings.UsageError) { try await run(["start", service], within: startTime) }
+  /// The sockets that start the service at a connection.
+  static func activeSockets() async -> [String] {
+    var active: [String] = []
+    for socket in allSockets {
+      if await isDone(["is-active", "--quiet", socket]) { active.append(socket) }
+    }
+    return active
+  }
+
+  private static func enabledSockets() async -> [String] {
+    var enabled: [String] = []
+    for socket in allSockets {
+      if await isDone(["is-enabled", "--quiet", socket]) { enabled.append(socket) }
+    }
+    return enabled
+  }
+
+  /// Stops the service with its sockets: a connection would start it again.
+  static func stop(_ sockets: [String]) async throws(Settings.UsageError) {
+    try await run(["stop"] + sockets + [service])
+  }
+
+  /// Starts the service with the given sockets and the enabled ones. The failed starts of another version do not count.
+  static func startAgain(_ sockets: [String]) async throws(Settings.UsageError) {
+    let enabled = await enabledSockets()
+    _ = await isDone(["reset-failed", service])
+    try await run(["start"] + sockets + enabled.filter { !sockets.contains($0) } + [service], within: startTime)
+  }
+
+  static func isActive() async -> Bool { await isDone(["is-active", "--quiet", service]) }
 
   private static func result(_ arguments: [String], within seconds: Int = timeout) async -> ChildProgram.Result {
     await ChildProgram([path] + arguments).run(input: "", environment: [:], within: seconds)

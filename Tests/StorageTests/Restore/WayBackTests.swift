@@ -1,0 +1,74 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import ParleySQLite
+import Testing
+
+@testable import Storage
+
+/// The database from before a migration: its comparison with the current one, and its return.
+@Suite struct WayBackTests {
+  /// A site with a copy of its database and later changes: `site/`.
+  private static func site(_ change: (Garden) async throws -> Void) async throws -> Scratch {
+    let scratch = try Scratch()
+    let before = try await Garden(in: scratch.path + "/site")
+    _ = try await before.post("before", as: "before")
+    await before.store.close()
+    #expect(try scratch.run("cp site/parley.db site/parley.db.before-migration") == 0)
+    let garden = try await Garden(in: scratch.path + "/site")
+    try await change(garden)
+    await garden.store.close()
+    return scratch
+  }
+
+  private static func wayBack(_ scratch: Scratch) throws -> WayBack {
+    try #require(WayBack(data: scratch.path + "/site"))
+  }
+
+  @Test func `a change without a message is an event`() async throws {
+    let none = try await Self.site { _ in }
+    let unchanged = try Self.wayBack(none).changes(at: 5)
+    #expect(unchanged.messages == 0 && unchanged.events == 0)
+    let scratch = try await Self.site { garden in
+      try await garden.store.write { tx throws(Refusal) in
+        let messages = try tx.run { connection in try connection.all("select id from message") { row in try row.int(0) }
+        }
+        for id in messages { _ = try tx.delete(ID(id), by: Garden.ada) }
+      }
+    }
+    let changed = try Self.wayBack(scratch).changes(at: 5)
+    #expect(changed.messages == 0 && changed.events > 0)
+  }
+
+  @Test func `missing messages are kept with ids as strings`() async throws {
+    let scratch = try await Self.site { garden in
+      for number in 0..<2 { _ = try await garden.post("later \(number)") }
+    }
+    let wayBack = try Self.wayBack(scratch)
+    #expect(try wayBack.changes(at: 5).messages == 2)
+    let folder = try DataFolder(scratch.path + "/site")
+    let restored = try folder.putBack(wayBack, aside: "5", at: 5) { _ in }
+    folder.release()
+    #expect(restored.warning == nil && restored.replaced == scratch.path + "/site/replaced-5")
+    let lines = try scratch.bytes(of: "site/replaced-5/since.jsonl").split(separator: UInt8(ascii: "\n"))
+    #expect(lines.count == 2)
+    for (number, line) in lines.enumerated() {
+      var message = try JSONValue(parsing: Array(line)).object()
+      #expect(try message.string("text") == "later \(number)")
+      for name in ["id", "conversation_id", "author_id"] { #expect(Int(try message.string(name)) != nil, "\(name)") }
+    }
+    #expect(try Garden.messages(in: scratch.path + "/site").count == 1)
+    #expect(try !scratch.names(in: "site").contains("parley.db.before-migration"))
+  }
+
+  @Test func `a foreign copy is not compared`() async throws {
+    let scratch = try await Self.site { _ in }
+    let other = try await Garden(in: scratch.path + "/other")
+    _ = try await other.post("elsewhere")
+    await other.store.close()
+    #expect(try scratch.run("cp other/parley.db site/parley.db.before-migration") == 0)
+    let wayBack = try Self.wayBack(scratch)
+    let fault = #expect(throws: BackupFault.self) { try wayBack.changes(at: 5) }
+    #expect(fault?.description.contains("can't be compared with the database") == true)
+  }
+}
