@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from successive_versions import forget_last_migration, merge_last_migrations, migrations
+from successive_versions import change_version, forget_last_migration, merge_last_migrations, migrations
 from servers import TOP, Server, free_port
 from serving import call
 
@@ -72,8 +72,8 @@ start() {
 }
 echo "$*" >>/run/calls
 case $* in
-  "start parley.service" | "start parley.socket parley.service") start ;;
-  "stop parley.service") stop ;;
+  start*parley.service) start ;;
+  stop*parley.service) stop ;;
   "restart parley.service") stop; start ;;
   is-active*) running ;;
   is-failed*) ! running ;;
@@ -295,12 +295,18 @@ class Package(unittest.TestCase):
         def forget(tree):
             merge_last_migrations(tree)
             levels.append(forget_last_migration(tree))
+            change_version(tree, "0.0.8")
+
+        def merge(tree):
+            merge_last_migrations(tree)
+            change_version(tree, "0.0.9")
 
         def damage(tree):
             merge_last_migrations(tree)
             migrations(tree)[0].write_text("select 1;")
+            change_version(tree, "0.3.0")
 
-        old, new = self.repack("0.0.8", forget), self.repack("0.0.9", merge_last_migrations)
+        old, new = self.repack("0.0.8", forget), self.repack("0.0.9", merge)
         # A server of this version refuses to start with a changed migration.
         bad = self.repack("0.3.0", damage)
 
@@ -325,14 +331,27 @@ class Package(unittest.TestCase):
 
         machine.copy(bad)
         restarts = machine.shell("grep -c '^restart' /run/calls")
-        with self.assertRaisesRegex(AssertionError, "can't use the database, and nothing was changed"):
-            machine.install()
+        # A second configuration of the failed package does not take the previous program for that of the package.
+        for attempt in (machine.install, lambda: machine.dpkg("--configure", "parley")):
+            with self.assertRaisesRegex(AssertionError, "can't use the database, and nothing was changed"):
+                attempt()
+            self.assertEqual(machine.shell("parley --version"), "parley 0.0.9")
+            self.assertEqual(machine.shell("/usr/lib/parley/previous/bin/parley --version"), "parley 0.3.0")
+            self.assertEqual(machine.shell("dpkg-query --show --showformat='${Status} ${Version}' parley"), "install ok half-configured 0.3.0")
         self.assertEqual(machine.shell("grep -c '^restart' /run/calls"), restarts)
         self.assertEqual(int(level()), levels[0] + 1)
         self.assertEqual([forum["title"] for forum in call(machine, "GET", "/forums", token=token)["data"]], ["Knitting"])
         # The program of before is installed and starts again.
         machine.shell("systemctl restart parley.service")
         self.wait_for(machine)
+        # A power cut between the two steps of an exchange: the program is the new one, its files are the old ones.
+        machine.shell("""cd /usr/lib/parley
+            stat --format %i previous/bin/parley previous/share/parley >exchange
+            mv /usr/bin/parley moved; mv previous/bin/parley /usr/bin/; mv moved previous/bin/parley""")
+        intended = machine.shell("cat /usr/lib/parley/exchange")
+        machine.shell("parley upgrade --settle")
+        self.assertEqual(machine.shell("stat --format %i /usr/bin/parley /usr/share/parley"), intended)
+        self.assertEqual(machine.shell("ls /usr/lib/parley/exchange 2>/dev/null || true"), "")
         machine.copy(new)
         machine.install()
         machine.dpkg("--purge", "parley")
