@@ -188,6 +188,30 @@ import Testing
     }
   }
 
+  @Test func `an export without room for its files fails before it is written`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try #require(Int(try await village.upload("rose.png", by: "grace")))
+      // A file with a hole, larger than the disk of a test.
+      let stored = StoredFile(digest: [UInt8](repeating: UInt8(id & 255), count: 32), size: 1 << 41)
+      let path = URL(filePath: "\(village.folder)/\(stored.path)")
+      try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data().write(to: path)
+      let file = try FileHandle(forWritingTo: path)
+      try file.truncate(atOffset: UInt64(stored.size))
+      try file.close()
+      try await village.community.store.write { tx throws(Refusal) in
+        try tx.run { connection in
+          try connection.execute("update file set size = $1 where id = $2", stored.size, id)
+        }
+      }
+      let failed = try await Self.export(as: "grace", in: village)
+      #expect(failed["state"] == "failed" && failed["error"] == "disk_full")
+      #expect(Self.archives(in: village) == [])
+      // Another user has no such file.
+      #expect(try await Self.export(as: "linus", in: village)["state"] == "done")
+    }
+  }
+
   @Test func `a failed export can be repeated`() async throws {
     try await Village.open(.inMemory) { village in
       // A file blocks the path of the folder.

@@ -149,6 +149,9 @@ extension ReadTransaction {
 extension Store {
   /// Use of the disk, in percent, from which no export is written.
   private static let maxPercentUsed = 80
+  /// All archives together take at most this part of the bytes that would be free without them: a quarter.
+  private static let roomPart = 4
+  private static let noRoom = BackupFault.impossible("the disk has no room")
   /// Steps of an export between two looks at the disk.
   private static let stepsPerLook = 256
 
@@ -186,8 +189,11 @@ extension Store {
           try cancellation.check()
           steps += 1
           guard steps % Self.stepsPerLook == 1, Self.isFull(folder) else { return }
-          throw BackupFault.impossible("the disk has no room")
-        }, watch: cancellation.watch, pages: pages)
+          throw Self.noRoom
+        }, watch: cancellation.watch,
+        requireRoom: { bytes in
+          guard try Self.hasRoom(for: bytes, in: folder) else { throw Self.noRoom }
+        }, pages: pages)
     }
     defer { exports.release() }
     switch outcome {
@@ -197,10 +203,17 @@ extension Store {
       try? await write { tx throws(Refusal) in try tx.postponeExport(id) }
     case .failure(let fault):
       log("The export of the user \(user) failed: \(fault.reason)")
-      let refusal: Refusal = Self.isFull(folder) ? .diskFull : .unavailable
+      let refusal: Refusal = fault == Self.noRoom || Self.isFull(folder) ? .diskFull : .unavailable
       try? await write { tx throws(Refusal) in try tx.failExport(id, with: refusal) }
     }
     return !exports.isClosed
+  }
+
+  /// Whether an archive with so many bytes of uploaded files may be written beside the others.
+  private static func hasRoom(for bytes: Int, in folder: DataFolder) throws -> Bool {
+    guard let space = Disk.space(folder.path) else { return true }
+    let used = try Disk.usage(folder.exports)
+    return bytes <= (space.free + used) / roomPart - used
   }
 
   private static func isFull(_ folder: DataFolder) -> Bool {

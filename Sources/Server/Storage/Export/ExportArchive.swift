@@ -54,6 +54,7 @@ public struct ExportArchive {
   /// Version of Parley.
   private let program: String
   private let now: Int64
+  private let requireRoom: (_ bytes: Int) throws -> Void
 
   /// Makes the writer of the pages from the name of the site and the names of users by id.
   public typealias Pages = (_ site: String, _ names: [Int: String]) -> ExportPageWriter
@@ -70,15 +71,18 @@ public struct ExportArchive {
     try write(data: data, to: path, scope, from: .copy, program: program, at: now, check: check, pages: pages)
   }
 
+  /// - Parameter requireRoom: called with the bytes of the uploaded files before the first line is written; it refuses by throwing.
   static func write(
     data: String, to path: String, _ scope: ExportScope, from source: ExportSource, program: String, at now: Int64,
-    check: @escaping () throws -> Void, watch: (Connection) throws -> Void = { _ in }, pages: Pages
+    check: @escaping () throws -> Void, watch: (Connection) throws -> Void = { _ in },
+    requireRoom: @escaping (_ bytes: Int) throws -> Void = { _ in }, pages: Pages
   ) throws(BackupFault) -> Report {
     do {
       return try ExportReader.write(data: data, to: path, scope, from: source, check: check, watch: watch) {
         reader, part in
         let zip = try ZipWriter(part, now: now)
-        return try ExportArchive(reader: reader, zip: zip, program: program, now: now).write(pages)
+        return try ExportArchive(reader: reader, zip: zip, program: program, now: now, requireRoom: requireRoom)
+          .write(pages)
       }
     } catch let fault as BackupFault {
       throw fault
@@ -88,7 +92,10 @@ public struct ExportArchive {
   }
 
   private func write(_ pages: Pages) throws -> Report {
-    let (lines, conversations, missing) = try reader.reading { try writeRows(pages) }
+    let (lines, conversations, missing) = try reader.reading {
+      try requireRoom(try reader.fileBytes())
+      return try writeRows(pages)
+    }
     // After the transaction: files may be large.
     let files = try reader.files { file in
       try zip.begin(file.path)

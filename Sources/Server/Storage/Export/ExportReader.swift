@@ -239,6 +239,13 @@ public final class ExportReader {
     try connection.first("select count(*) from export_file where path is null") { row in try row.int(0) } ?? 0
   }
 
+  /// The sizes of the uploaded files that are there.
+  func fileBytes() throws -> Int {
+    try connection.first("select coalesce(sum(size), 0) from export_file where path is not null") { row in
+      try row.int(0)
+    } ?? 0
+  }
+
   /// Conversations with messages: those of forums by title, then the others.
   public func conversations() throws -> [ExportedConversation] {
     try connection.all(
