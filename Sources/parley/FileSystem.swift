@@ -185,7 +185,8 @@ enum FileSystem {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
         unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if includesHidden ? name != "." && name != ".." : !name.hasPrefix(".") { names.append(name) }
+      let isListed = includesHidden ? name != "." && name != ".." : !name.hasPrefix(".")
+      if isListed { names.append(name) }
     }
     return names.sorted()
   }

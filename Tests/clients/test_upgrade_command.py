@@ -467,6 +467,26 @@ class UpgradeCommand(unittest.TestCase):
         self.assertIn("Version 9.1.0 is installed, and it does not start: systemctl start", back.stderr)
         machine.run("rm", "/run/refuses-start")
 
+    def test_the_way_back_is_named_only_with_its_database(self):
+        machine = self.machine()
+        removes = '"$program" migrate --data /var/lib/parley; rm -f /var/lib/parley/parley.db.before-migration; exec "$program" "$@"'
+        done = machine.upgrade(self.release("9.1.0", serve=removes))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Version 9.1.0 runs. There is no way back: the copy of the database from before its migration is gone.", done.stdout)
+
+    def test_the_way_back_without_room_does_not_stop_the_service(self):
+        machine = self.machine(lib="128m")
+        self.assertEqual(machine.upgrade(self.newer).returncode, 0)
+        # Less than the margin, and more than a tenth of the disk, which would delete the copy of the database.
+        machine.run("sh", "-c", "head -c $(($(df --output=avail -B1 /var/lib | tail -1) - 15000000)) /dev/zero >/var/lib/other")
+        stops = (machine.folder / "calls").read_text().count("stop ")
+        back = machine.upgrade("--back", "--yes")
+        self.assertEqual(back.returncode, 2)
+        self.assertRegex(back.stderr, r"The way back needs \d+ MB of /var/lib/parley, and \d+ MB are free\.")
+        self.assertEqual((machine.folder / "calls").read_text().count("stop "), stops)
+        self.assertEqual(machine.version(), "9.0.0")
+        self.assertTrue(machine.is_ready())
+
     def test_an_unknown_state_of_the_database_stops_the_way_back(self):
         machine = self.machine(old=self.tree)
         self.assertEqual(machine.upgrade(self.newer).returncode, 0)
@@ -474,7 +494,7 @@ class UpgradeCommand(unittest.TestCase):
         machine.run("mv", "/opt/parley.previous/share/parley/Migrations", "/opt/parley.previous/share/parley/Moved")
         back = machine.upgrade("--back", "--yes")
         self.assertEqual(back.returncode, 2)
-        self.assertIn("can't tell whether it can use the database, and nothing was changed: exit status 2", back.stderr)
+        self.assertIn("can't tell whether it can use the database: exit status 2", back.stderr)
         self.assertEqual((machine.folder / "calls").read_text().count("stop "), stops)
         self.assertEqual(machine.version(), "9.0.0")
 

@@ -61,6 +61,35 @@ import Testing
     #expect(try !scratch.names(in: "site").contains("parley.db.before-migration"))
   }
 
+  @Test func `the messages of a damaged database are not complete, and a sentence says so`() async throws {
+    let scratch = try await Self.site { garden in
+      _ = try await garden.post("readable")
+      _ = try await garden.post(String(repeating: "~^", count: 12_000))
+    }
+    // Pointers of overflow pages, which a comparison does not read.
+    var bytes = try scratch.bytes(of: "site/parley.db")
+    let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
+    var damaged = 0
+    for page in stride(from: 0, to: bytes.count, by: pageSize) {
+      guard bytes[(page + 4)..<(page + 68)].allSatisfy({ [UInt8(ascii: "~"), UInt8(ascii: "^")].contains($0) }) else {
+        continue
+      }
+      bytes.replaceSubrange(page..<(page + 4), with: [0xff, 0xff, 0xff, 0xff])
+      damaged += 1
+    }
+    #expect(damaged > 1)
+    try scratch.write(bytes, to: "site/parley.db")
+    let folder = try DataFolder(scratch.path + "/site")
+    let restored = try folder.putBack(try Self.wayBack(scratch), aside: "5", at: 5) { _ in }
+    folder.release()
+    let warning = try #require(restored.warning)
+    #expect(warning.hasPrefix("The replaced database is damaged") && warning.contains("since.jsonl"))
+    let lines = try scratch.bytes(of: "site/replaced-5/since.jsonl").split(separator: UInt8(ascii: "\n"))
+    #expect(lines.count < 2)
+    #expect(try scratch.bytes(of: "site/replaced-5/parley.db") == bytes)
+    #expect(try Garden.messages(in: scratch.path + "/site").count == 1)
+  }
+
   @Test func `a foreign copy is not compared`() async throws {
     let scratch = try await Self.site { _ in }
     let other = try await Garden(in: scratch.path + "/other")

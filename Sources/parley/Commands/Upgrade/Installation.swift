@@ -71,7 +71,7 @@ struct Installation {
   /// Copies that runs have left.
   private func copies(_ folder: String) throws(Settings.UsageError) -> [String] {
     let parent = FileSystem.parent(of: folder)
-    let begin = folder.dropFirst(parent == "/" ? 1 : parent.count + 1) + Self.copyBegin
+    let begin = "\(folder.dropFirst(parent == "/" ? 1 : parent.count + 1))\(Self.copyBegin)"
     return try FileSystem.names(in: parent, includesHidden: true).filter { name in
       name.hasPrefix(begin) && name.hasSuffix(Self.copyEnd)
         && name.dropFirst(begin.count).dropLast(Self.copyEnd.count).allSatisfy(\.isHexDigit)
@@ -187,7 +187,7 @@ struct Installation {
     try FileSystem.syncAll(target)
   }
 
-  /// Removes what an upgrade that was cut off has left.
+  /// Removes the leftovers of an upgrade that was cut off.
   func removeUnpacked(_ folder: String) async throws(Settings.UsageError) {
     for copy in try copies(folder) { try FileSystem.remove(copy) }
     try await Self.removeTree(unpacking(folder))

@@ -113,7 +113,7 @@ extension Upgrade {
     if status.end == .exited(0) { return false }
     guard status.end == .exited(MigrateCommand.newerDatabase) else {
       throw Settings.UsageError(
-        message: "Version \(old) can't tell whether it can use the database, and nothing was changed: \(status.reason)")
+        message: "Version \(old) can't tell whether it can use the database: \(status.reason)")
     }
     return true
   }
