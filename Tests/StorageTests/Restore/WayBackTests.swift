@@ -14,10 +14,12 @@ import Testing
     let before = try await Garden(in: scratch.path + "/site")
     _ = try await before.post("before", as: "before")
     await before.store.close()
-    #expect(try scratch.run("cp site/parley.db site/parley.db.before-migration") == 0)
+    #expect(try scratch.run("cp site/parley.db copy") == 0)
     let garden = try await Garden(in: scratch.path + "/site")
     try await change(garden)
     await garden.store.close()
+    // At the end: the clock of the garden is ahead, so it would delete a copy of today.
+    #expect(try scratch.run("mv copy site/parley.db.before-migration") == 0)
     return scratch
   }
 

@@ -28,6 +28,8 @@ struct Installation {
   private static let names = ["LICENSE", "README.md", "bin", "lib", "share"]
   private static let versionTime = 20
   private static let unpackingTime = 600
+  private static let removals = 20
+  private static let removalInterval: Duration = .milliseconds(500)
   /// Room beside the sizes of the archive: a new version may be larger.
   private static let slack = 64 << 20
 
@@ -190,6 +192,15 @@ struct Installation {
   /// Removes the leftovers of an upgrade that was cut off.
   func removeUnpacked(_ folder: String) async throws(Settings.UsageError) {
     for copy in try copies(folder) { try FileSystem.remove(copy) }
+    // The tar of a killed run may still write there.
+    for _ in 1..<Self.removals {
+      do throws(Settings.UsageError) {
+        try await Self.removeTree(unpacking(folder))
+        return
+      } catch {
+        try? await Task.sleep(for: Self.removalInterval)
+      }
+    }
     try await Self.removeTree(unpacking(folder))
   }
 
