@@ -8,14 +8,18 @@ public struct Digest: ~Copyable {
     /// Only for the handshake of RFC 6455 §4.2.2: SHA-1 is broken.
     case sha1
     case sha256
-    /// BLAKE2b (RFC 7693) of 64 bytes, for signatures of minisign.
+    #if !canImport(CryptoKit)
+    /// BLAKE2b (RFC 7693) of 64 bytes, for signatures of minisign. CryptoKit does not have it.
     case blake2b
+    #endif
 
     public var byteCount: Int {
       switch self {
       case .sha1: 20
       case .sha256: 32
+      #if !canImport(CryptoKit)
       case .blake2b: 64
+      #endif
       }
     }
   }
