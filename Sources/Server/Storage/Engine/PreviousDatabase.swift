@@ -26,7 +26,12 @@ struct PreviousDatabase: Sendable {
     return reason
   }
 
-  func remove() throws(DiskError) { try Disk.remove(path) }
+  func remove() throws(DiskError) { try Self.remove(path) }
+
+  /// Removes a copy, and the files that SQLite has made beside it for a comparison.
+  static func remove(_ path: String) throws(DiskError) {
+    for ending in ["", "-wal", "-shm"] { try Disk.remove(path + ending) }
+  }
 
   private func reason(at now: Int64) -> String? {
     guard let madeAt = Disk.changedAt(path) else { return nil }

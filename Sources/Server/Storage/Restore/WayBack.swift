@@ -56,11 +56,11 @@ public struct WayBack: Sendable {
     }
   }
 
-  /// Removes the copies of the database before its last migration.
+  /// Removes the copy of the database before its last migration.
   public static func remove(data: String) throws(BackupFault) {
     let database = DataFolder.database(in: data)
     do throws(DiskError) {
-      try Disk.remove(Migrator.snapshotPath(of: database))
+      try PreviousDatabase.remove(Migrator.snapshotPath(of: database))
       try Disk.sync(data)
     } catch {
       throw .impossible("\(error).")
@@ -159,10 +159,10 @@ extension DataFolder {
         source: .previousDatabase(wayBack.path), folder: self, isReplacing: true, aside: aside, keepsSessions: true,
         restoresFiles: false, keepsFiles: true, now: now, report: report
       ).run()
-      // The copy is the database now.
-      if let replaced = restored.replaced {
+      // The copy is the database now, whatever comes of this.
+      for folder in [restored.replaced, path].compactMap(\.self) {
         for copy in [Migrator.snapshotPath, Migrator.unfinishedSnapshotPath] {
-          try Disk.remove(copy("\(replaced)/\(BackupName.database)"))
+          try? PreviousDatabase.remove(copy("\(folder)/\(BackupName.database)"))
         }
       }
       return restored
