@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -243,6 +244,29 @@ class Systemd(ServingTest):
                 server.stop()
                 said = [line for line in waiting_datagrams(systemd) for line in line.split(b"\n")]
                 self.assertIn(b"STOPPING=1", said)
+
+
+    def test_a_long_start_extends_the_limit_of_systemd(self):
+        share, path = Path(self.folder) / "share", os.path.join(self.folder, "start")
+        shutil.copytree(TOP / "Migrations", share / "Migrations")
+        (share / "Public").symlink_to(TOP / "Public")
+        # The migration waits for its text.
+        first = min((share / "Migrations/sqlite").iterdir())
+        text = first.read_bytes()
+        first.unlink()
+        os.mkfifo(first)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+            systemd.bind(path)
+            systemd.settimeout(60)
+            command = [PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", Path(self.folder) / "long", "--share", share]
+            with subprocess.Popen(command, env={**os.environ, "NOTIFY_SOCKET": path}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+                self.addCleanup(server.kill)
+                self.assertRegex(systemd.recv(4096), rb"^EXTEND_TIMEOUT_USEC=\d+$")
+                first.write_bytes(text)
+                while b"READY=1" not in (said := systemd.recv(4096)).split(b"\n"):
+                    self.assertIn(b"EXTEND_TIMEOUT_USEC=", said)
+                server.terminate()
+                self.assertEqual(server.wait(60), 0)
 
 
 class Health(ServingTest):

@@ -21,7 +21,7 @@ enum ServeCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     do {
       let settings = try Settings(arguments: arguments, environment: Terminal.environment)
-      return try await serve(settings, arguments)
+      return try await serve(settings, arguments, StartLimit())
     } catch let error as Settings.UsageError {
       Terminal.log(error.message)
       return 2
@@ -31,7 +31,7 @@ enum ServeCommand {
     }
   }
 
-  private static func serve(_ settings: Settings, _ arguments: [String]) async throws -> Int32 {
+  private static func serve(_ settings: Settings, _ arguments: [String], _ start: StartLimit) async throws -> Int32 {
     let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
     let logError: @Sendable (String) -> Void = { Terminal.log($0) }
     // Validate all settings before creating files.
@@ -90,7 +90,7 @@ enum ServeCommand {
     let watching = periodicTasks(server, community, events, renewal, checkCertificate)
     try await printSetupLink(api.community, origin)
     printAddresses(endpoints, redirect, metricsServer, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
-    finishStart(data)
+    finishStart(data, start)
 
     let reload = SettingsReload(
       running, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
@@ -263,10 +263,11 @@ enum ServeCommand {
       Terminal.print("listening on \(address.port == nil ? "\(address)" : "\(scheme)://\(address)")\n")
     }
     for address in redirect?.addresses ?? [] { Terminal.print("redirecting from http://\(address)\n") }
-    ServiceManager.notify("READY=1")
   }
 
-  private static func finishStart(_ data: String) {
+  private static func finishStart(_ data: String, _ start: StartLimit) {
+    start.end()
+    ServiceManager.notify("READY=1")
     Terminal.log(.start, ["version": version, "data": data])
     // The start has freed buffers of migrations and checks.
     Allocator.trim()

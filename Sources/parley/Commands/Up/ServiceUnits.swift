@@ -16,8 +16,8 @@ struct ServiceUnits {
   /// Variables of the unit, which override the settings file.
   private static let variables = "/etc/parley.env"
   private static let timeout = 120
-  /// Seconds for a start with a migration: TimeoutStartSec of the unit, and its stop before.
-  private static let startTime = 660
+  /// Seconds for a start with a migration, which extends the limit of the unit, and the stop before.
+  private static let startTime = 4 * 3_600
   /// Folders that the unit hides from the service.
   private static let hidden = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"]
   private static let ports: [(port: UInt16, unit: String)] = [
