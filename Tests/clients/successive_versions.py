@@ -52,14 +52,19 @@ def forget_last_migration(tree):
 
 
 def change_version(tree, version):
-    """Gives the program in `tree/bin` a version of equal length. The program has it as text of up to 15 bytes, padded with zeros."""
+    """Gives the program in `tree/bin` a version of equal length. The program has it as text of up to 15 bytes, padded with zeros, and in
+    the second word of `parley VERSION`."""
     current = subprocess.run([tree / "bin/parley", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
     program = tree / "bin/parley"
     text, other = ((name.encode() + bytes(8))[:8] for name in (current, version))
     content = program.read_bytes()
-    if len(current) != len(version) or len(version) > 7 or text not in content:
+    if len(current) != len(version) or len(version) > 7 or current[0] != version[0] or text not in content:
         raise RuntimeError(f"The version {current} can't be replaced.")
-    change(program, content.replace(text, other))
+    words = [(f"parley {name}\n".encode() + bytes(8))[8:15] for name in (current, version)]
+    change(program, content.replace(text, other).replace(*words))
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    if told != f"parley {version}\n":
+        raise RuntimeError(f"The program tells {told}")
 
 
 def find_array(content, count):
