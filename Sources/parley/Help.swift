@@ -105,7 +105,7 @@ enum Help {
   }
 
   static let migrate = """
-    parley migrate [--status | --check | --changes | --undo] [SETTING ...]
+    parley migrate [--status | --check | --changes | --undo [--if-unchanged]] [SETTING ...]
 
     Applies pending database migrations, as parley serve does at start. The server must not run. --status lists all
     migrations and when they were applied, without changes, also while a server runs; exit status 0 if all are applied,
@@ -113,8 +113,8 @@ enum Help {
     deletes it, also while a server of an earlier version runs; exit status 1 if that fails.
 
     --changes compares the database with its copy from before the last migration, also while a server runs. --undo puts that
-    copy back and keeps the messages since then in replaced-…/since.jsonl: it needs the program of the newer version. All use
-    the settings --data, --config and --share of parley serve.
+    copy back and keeps the messages since then in replaced-…/since.jsonl: it needs the program of the newer version, and
+    with --if-unchanged it refuses if anything has changed. All use the settings --data, --config and --share of parley serve.
 
     """
 

@@ -9,7 +9,7 @@ import Storage
 extension Command {
   static let migrate = Command(
     "migrate", summary: "apply database migrations, list them with --status, test them with --check",
-    settings: MigrateCommand.modes + [.data, .config, .share], help: Help.migrate
+    settings: MigrateCommand.modes + [MigrateCommand.ifUnchanged, .data, .config, .share], help: Help.migrate
   ) { arguments in await MigrateCommand.run(arguments) }
 }
 
@@ -21,6 +21,8 @@ enum MigrateCommand {
     name: "changes", value: nil, summary: "count the changes since the last migration, as JSON", isFlagOnly: true)
   static let undo = Setting(
     name: "undo", value: nil, summary: "put the database before the last migration back", isFlagOnly: true)
+  static let ifUnchanged = Setting(
+    name: "if-unchanged", value: nil, summary: "with --undo: only if nothing has changed since", isFlagOnly: true)
   static let modes: [Setting] = [.status, check, changes, undo]
 
   /// Exit status of --status for a database of a newer version.
@@ -30,14 +32,19 @@ enum MigrateCommand {
     do throws(Settings.UsageError) {
       let flags = modes.map(\.flag)
       let settings = try Settings(
-        arguments: arguments.filter { !flags.contains($0) }, environment: Terminal.environment)
+        arguments: arguments.filter { !flags.contains($0) && $0 != ifUnchanged.flag }, environment: Terminal.environment
+      )
       let chosen = flags.filter { arguments.contains($0) }
       guard chosen.count <= 1 else {
         throw Settings.UsageError(message: "\(chosen[0]) and \(chosen[1]) exclude each other.")
       }
+      let isCareful = arguments.contains(ifUnchanged.flag)
+      guard !isCareful || chosen.first == undo.flag else {
+        throw Settings.UsageError(message: "\(ifUnchanged.flag) needs \(undo.flag).")
+      }
       let data = settings.dataFolder
       if chosen.first == changes.flag { return try count(data).report() }
-      if chosen.first == undo.flag { return try goBack(data).report() }
+      if chosen.first == undo.flag { return try goBack(data, ifUnchanged: isCareful).report() }
       let migrations = FileSystem.migrations(try FileSystem.share(settings.text(.share)))
       if chosen.first == check.flag { return try await test(data, migrations).report() }
       return chosen.isEmpty ? try migrate(data, migrations) : try status(data, migrations)
@@ -84,7 +91,7 @@ enum MigrateCommand {
   }
 
   /// No server may run. Root acts as the owner of the folder.
-  private static func goBack(_ data: String) throws(Settings.UsageError) -> Outcome {
+  private static func goBack(_ data: String, ifUnchanged: Bool) throws(Settings.UsageError) -> Outcome {
     try FileSystem.actAsOwner(of: data)
     let folder = try FileSystem.lock(data)
     let wayBack = try previousDatabase(in: data)
@@ -92,6 +99,13 @@ enum MigrateCommand {
     let aside = Timestamp.format(Int(now)).prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
     do throws(BackupFault) {
       let changes = try wayBack.changes(at: now)
+      // No server writes while the folder is locked.
+      guard !ifUnchanged || changes.messages == 0 && changes.events == 0 else {
+        return Outcome(
+          .error,
+          "\(Amount.count(changes.messages, "message")) and \(Amount.count(changes.events, "change")) came since. Nothing "
+            + "was changed.")
+      }
       let restored = try folder.putBack(wayBack, aside: aside, at: now) { _ in }
       let time = Timestamp.format(Int(wayBack.madeAt)).prefix(16).replacing("T", with: " ")
       let kept = restored.replaced.map { ", kept in \($0)/\(WayBack.messages)" } ?? ""
