@@ -233,6 +233,12 @@ enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Whether a path is that of a regular file, not of a link to one.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The number of a file on its disk, which stays when it is renamed; nil without one.
   static func inode(_ path: String) -> UInt64? {
     var status = stat()

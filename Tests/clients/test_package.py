@@ -77,6 +77,8 @@ case $* in
   "restart parley.service") stop; start ;;
   is-active*) running ;;
   is-failed*) ! running ;;
+  show*ExecStart*) echo "{ path=/usr/bin/parley ; argv[]=/usr/bin/parley serve ; ignore_errors=no }" ;;
+  show*Environment*) echo PARLEY_DATA=/var/lib/parley ;;
 esac
 END
 printf '#!/bin/sh\nexec systemctl "$@"\n' >/usr/bin/deb-systemd-invoke

@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from successive_versions import forget_last_migration, give_version, merge_last_migrations
+from successive_versions import change, forget_last_migration, give_version, merge_last_migrations
 from servers import TOP, Server, free_port
 from serving import call
 
@@ -69,6 +69,8 @@ case $* in
   is-active*.socket) [ -e "/run/$unit" ] ;;
   is-active*) running ;;
   is-enabled*) [ "$unit" = parley.socket ] ;;
+  show*ExecStart*) echo "{ path=${UNIT_PROGRAM:-/opt/parley/bin/parley} ; argv[]=/opt/parley/bin/parley serve ; ignore_errors=no ; pid=0 }" ;;
+  show*Environment*) echo "TZ=UTC PARLEY_DATA=/var/lib/parley" ;;
 esac
 """
 STEPS = ["Verified the signature", "Unpacked it", "Testing it", "The database is sound", "Installed version", "Restarting the service"]
@@ -99,8 +101,8 @@ class Machine(Server):
     def inside(self, *command):
         return [str(part) for part in ("nsenter", f"--target={self.pid}", "--mount", "--wd=/", *command)]
 
-    def run(self, *command):
-        return run(*self.inside(*command), env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL)
+    def run(self, *command, **environment):
+        return run(*self.inside(*command), env={**os.environ, **self.environment, **environment}, stdin=subprocess.DEVNULL)
 
     def systemctl(self, *arguments):
         return self.run("systemctl", *arguments)
@@ -231,12 +233,13 @@ class UpgradeCommand(unittest.TestCase):
         return secret, public
 
     @classmethod
-    def release(cls, version, name=None, **commands):
-        """A signed archive of this build as another version."""
+    def release(cls, version, name=None, edit=lambda tree: None, **commands):
+        """A signed archive of this build as another version, with files that `edit` has changed."""
         name = name or f"parley-{version}-linux-{cls.architecture}"
         work = Path(tempfile.mkdtemp(dir=cls.folder))
         shutil.copytree(cls.tree, work / name, copy_function=os.link)
         give_version(work / name, version, **commands)
+        edit(work / name)
         target = Path(tempfile.mkdtemp(dir=cls.folder)) / f"{name}.tar.gz"
         run("tar", "--create", "--file", target, "--use-compress-program=gzip -1", f"--directory={work}", name).check_returncode()
         shutil.rmtree(work)
@@ -269,7 +272,7 @@ class UpgradeCommand(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         said = [line for line in done.stdout.splitlines() if any(line.startswith(step) for step in STEPS)]
         self.assertEqual(len(said), len(STEPS), done.stdout)
-        self.assertRegex(done.stdout, r"The database is sound after 1 migration, with \d+ messages?\.")
+        self.assertRegex(done.stdout, r"The database is sound after 1 migration, with [\d,]+ messages?\.")
         self.assertIn("Version 9.0.0 runs.", done.stdout)
         self.assertEqual((machine.version(), machine.version("/opt/parley.previous")), ("9.0.0", self.current))
         self.assertEqual(machine.level(), self.old_level + 1)
@@ -292,12 +295,12 @@ class UpgradeCommand(unittest.TestCase):
         epoch = self.epoch(machine)
         back = machine.upgrade("--back", "--yes")
         self.assertEqual(back.returncode, 0, back.stdout + back.stderr)
-        lost = re.search(r"Missing: (\d+) messages since \d{4}-\d\d-\d\d \d\d:\d\d UTC, kept in (\S+/since\.jsonl)\.", back.stdout)
+        lost = re.search(r"Missing: ([\d,]+) messages since \d{4}-\d\d-\d\d \d\d:\d\d UTC, kept in (\S+/since\.jsonl)\.", back.stdout)
         self.assertTrue(lost, back.stdout)
         self.assertEqual((machine.version(), machine.level()), (self.current, self.old_level))
         self.assertNotEqual(self.epoch(machine), epoch)
         lines = [json.loads(line) for line in machine.run("cat", lost[2]).stdout.splitlines()]
-        self.assertEqual(len(lines), int(lost[1]))
+        self.assertEqual(len(lines), int(lost[1].replace(",", "")))
         self.assertEqual([line["text"] for line in lines][-3:], ["later 0", "later 1", "later 2"])
         self.assertEqual({line["author"] for line in lines}, {"ada"})
         self.assertTrue(all(isinstance(line[name], str) for line in lines for name in ("id", "conversation_id", "author_id")))
@@ -314,7 +317,7 @@ class UpgradeCommand(unittest.TestCase):
         found = machine.run("find", Path(lost[2]).parent / "files", "-name", f"*{file['sha256'][4:]}").stdout.split()
         self.assertEqual([machine.run("cat", path).stdout for path in found], ["a rose since the upgrade"])
         self.assertTrue(machine.post("after the way back"))
-        self.assertFalse(machine.exists("/var/lib/parley/parley.db.before-migration"))
+        self.assertEqual(machine.run("sh", "-c", "ls -d /var/lib/parley/parley.db.* /var/lib/parley/replaced-*/parley.db.*").stdout, "")
         owner = machine.run("stat", "--format=%U", "/var/lib/parley/parley.db", Path(lost[2]).parent).stdout.split()
         self.assertEqual(owner, ["parley", "parley"])
         # And forward again, for good.
@@ -439,7 +442,7 @@ class UpgradeCommand(unittest.TestCase):
 
     def test_messages_of_a_failing_version_are_not_dropped(self):
         machine, failure = self.upgrade_to_a_strange_version()
-        self.assertRegex(failure, r"It stays installed: \d+ messages and \d+ changes came after its migration\. parley upgrade --back goes back without them")
+        self.assertRegex(failure, r"It stays installed: [\d,]+ messages and [\d,]+ changes came after its migration\. parley upgrade --back goes back without them")
         # On request it goes back without them, and keeps them.
         back = machine.upgrade("--back", "--yes")
         self.assertEqual(back.returncode, 0, back.stdout + back.stderr)
@@ -509,7 +512,7 @@ class UpgradeCommand(unittest.TestCase):
                 self.check_unchanged(machine)
                 machine.run("rm", f"/opt/parley/{path}")
         machine.run("mkdir", "/opt/parley/data")
-        done = machine.upgrade(self.newer, "--data", "/opt/parley/data")
+        done = machine.run("/opt/parley/bin/parley", "upgrade", self.newer, "--data", "/opt/parley/data", UNIT_PROGRAM="/usr/bin/parley")
         self.assertEqual(done.returncode, 2)
         self.assertIn("The data folder /opt/parley/data is in /opt/parley, which an upgrade replaces.", done.stderr)
         machine.run("rmdir", "/opt/parley/data")
@@ -522,6 +525,77 @@ class UpgradeCommand(unittest.TestCase):
         machine.run("rm", "/opt/parley.previous/key.pem")
         self.assertEqual(machine.upgrade("--confirm").returncode, 0)
         self.assertFalse(machine.exists("/opt/parley.previous"))
+
+    def test_copies_of_units_follow_the_installed_version(self):
+        machine = self.machine()
+        units = "/etc/systemd/system"
+        machine.run("sh", "-c", f"cp /opt/parley/lib/systemd/system/parley* {units}/; echo '# mine' >>{units}/parley.socket")
+
+        def edit(tree):
+            for name in ("parley.service", "parley.socket", "parley-https.socket"):
+                unit = tree / "lib/systemd/system" / name
+                change(unit, unit.read_bytes() + b"# New.\n")
+
+        def contents():
+            return [machine.run("cat", f"{units}/{name}").stdout for name in ("parley.service", "parley.socket", "parley-redirect.socket")]
+
+        service, socket, redirect = contents()
+        done = machine.upgrade(self.release("9.1.0", edit=edit))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"Replaced {units}/parley.service\n", done.stdout)
+        self.assertIn(f"{units}/parley.socket has changes of yours. Compare it with /opt/parley/lib/systemd/system/parley.socket", done.stdout)
+        self.assertEqual(contents(), [service + "# New.\n", socket, redirect])
+        calls = (machine.folder / "calls").read_text().splitlines()
+        self.assertLess(calls.index("daemon-reload"), calls.index("restart parley.service"))
+        self.assertEqual(machine.upgrade("--back", "--yes").returncode, 0)
+        self.assertEqual(contents(), [service, socket, redirect])
+
+    def test_the_unit_names_the_data_folder(self):
+        machine = self.machine()
+        # The folder ./data of another site in the working directory is not that of the service.
+        machine.run("mkdir", "-p", "/opt/work/data")
+        machine.folder.joinpath("in").write_text('#!/bin/sh\ncd /opt/work && exec /opt/parley/bin/parley "$@"\n')
+        done = machine.run("sh", machine.folder / "in", "upgrade", self.newer, "--data", "data")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("parley.service uses the data folder /var/lib/parley, not /opt/work/data. Repeat the command without --data.", done.stderr)
+        done = machine.run("sh", machine.folder / "in", "upgrade", self.newer)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Version 9.0.0 runs.", done.stdout)
+        self.assertEqual(machine.level(), self.old_level + 1)
+        back = machine.run("sh", machine.folder / "in", "upgrade", "--back", "--yes")
+        self.assertEqual((back.returncode, machine.level()), (0, self.old_level), back.stdout + back.stderr)
+
+    def test_the_service_of_another_program_is_not_restarted(self):
+        machine = self.machine()
+        done = machine.run("/opt/parley/bin/parley", "upgrade", self.newer, "--data", "/var/lib/parley", UNIT_PROGRAM="/usr/bin/parley")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Version 9.0.0 is installed. Restart the server to run it.", done.stdout)
+        self.assertNotIn("restart", (machine.folder / "calls").read_text())
+
+    def test_a_closed_terminal_does_not_end_the_restart(self):
+        machine = self.machine()
+        command = machine.inside("/opt/parley/bin/parley", "upgrade", self.newer)
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env={**os.environ, **machine.environment}) as process:
+            for line in process.stdout:
+                if line.startswith("Installed version"):
+                    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+                        process.send_signal(number)
+                last = line
+            self.assertEqual(process.wait(60), 0, last)
+        self.assertIn("Version 9.0.0 runs.", last)
+
+    def test_a_return_under_a_lock_refuses_changes(self):
+        machine = self.machine()
+        self.assertEqual(machine.upgrade(self.newer).returncode, 0)
+        self.assertTrue(machine.post("since"))
+        machine.systemctl("stop", "parley.socket", "parley.service")
+        undo = machine.parley("migrate", "--undo", "--if-unchanged", "--data", "/var/lib/parley")
+        self.assertEqual(undo.returncode, 2)
+        self.assertRegex(undo.stderr, r"1 message and \d+ changes? came since\. Nothing was changed\.")
+        self.assertEqual(machine.level(), self.old_level + 1)
+        wrong = machine.parley("migrate", "--changes", "--if-unchanged", "--data", "/var/lib/parley")
+        self.assertIn("--if-unchanged needs --undo.", wrong.stderr)
 
     def test_a_second_run_is_refused(self):
         machine = self.machine()
@@ -592,7 +666,7 @@ class UpgradeCommand(unittest.TestCase):
                 ((lying,), "The archive of version 9.0.2 has the program of version 9.0.0"),
                 (("/nowhere.tar.gz",), "The file /nowhere.tar.gz does not exist."),
                 ((self.newer, "--public-key", "/nowhere.pub"), "The public key /nowhere.pub is missing"),
-                ((self.newer, "--data", "/nowhere"), "The folder /nowhere does not exist."),
+                ((self.newer, "--data", "/nowhere"), "uses the data folder /var/lib/parley, not /nowhere. Repeat the command without --data."),
                 (("--back",), "There is no previous version."),
                 (("--back", "--confirm"), "--back and --confirm exclude each other."),
                 ((), "parley upgrade needs a FILE.")):

@@ -34,6 +34,27 @@ struct ServiceUnits {
     return await isDone(["cat", "--", service])
   }
 
+  /// The program and the data folder of the service, as systemd runs it; nil if they are unknown.
+  static func served() async throws(Settings.UsageError) -> (program: String, data: String)? {
+    let start = await output(["show", "--property=ExecStart", "--value", service])
+    // { path=/opt/parley/bin/parley ; argv[]=/opt/parley/bin/parley serve ; ignore_errors=no ; …
+    let words = start.split(separator: " ")
+    guard let path = words.first(where: { $0.hasPrefix("path=") }) else { return nil }
+    let variable = "\(Setting.data.variable)="
+    let environment = await output(["show", "--property=Environment", "--value", service])
+    let file = FileSystem.exists(variables) ? String(decoding: try FileSystem.read(variables), as: UTF8.self) : ""
+    let lines =
+      environment.split(separator: " ")
+      + file.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
+    // A flag overrides the file, and the file the unit.
+    var data = lines.last { $0.hasPrefix(variable) }.map { $0.dropFirst(variable.count) } ?? Self.data[...]
+    if let flag = words.firstIndex(of: Setting.data.flag[...]), flag + 1 < words.count { data = words[flag + 1] }
+    return (String(path.dropFirst("path=".count)), data.filter { $0 != "\"" && $0 != "'" })
+  }
+
+  /// Lets systemd read changed units.
+  static func reload() async throws(Settings.UsageError) { try await run(["daemon-reload"]) }
+
   /// The ports 443 and 80 without those that the units of Parley hold.
   static func foreignPorts() async -> [UInt16] {
     var foreign: [UInt16] = []

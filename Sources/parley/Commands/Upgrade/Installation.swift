@@ -24,6 +24,7 @@ struct Installation {
   private static let record = "\(packagedState)/exchange"
   /// The list of the files of an archive.
   private static let list = "share/parley/archive-files"
+  private static let units = "lib/systemd/system"
   /// Names at the top of an archive.
   private static let names = ["LICENSE", "README.md", "bin", "lib", "share"]
   private static let versionTime = 20
@@ -83,7 +84,18 @@ struct Installation {
   private var installedProgram: String { folder.map { "\($0)/\(Self.program)" } ?? Self.packaged }
   private var previousProgram: String { folder == nil ? pairs[0].previous : "\(pairs[0].previous)/\(Self.program)" }
 
-  var hasPrevious: Bool { pairs.allSatisfy { FileSystem.exists($0.previous) } }
+  /// A previous version that is being deleted has no program.
+  var hasPrevious: Bool { pairs.allSatisfy { FileSystem.exists($0.previous) } && FileSystem.exists(previousProgram) }
+
+  /// The copies of its units; nil for a package, which has none.
+  var unitFiles: UnitFiles? {
+    folder.map { UnitFiles(installed: "\($0)/\(Self.units)", previous: "\(pairs[0].previous)/\(Self.units)") }
+  }
+
+  /// Whether a path, or the link at it, is that of the installed program.
+  func isProgram(_ path: String) -> Bool {
+    FileSystem.resolved(path) == FileSystem.resolved(installedProgram)
+  }
 
   /// Excludes other runs until the descriptor is released.
   func lock() throws(Settings.UsageError) -> Descriptor {

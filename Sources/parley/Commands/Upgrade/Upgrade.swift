@@ -1,3 +1,4 @@
+import Glibc
 import ParleyNetworking
 import Storage
 
@@ -5,7 +6,7 @@ import Storage
 struct Upgrade {
   let installation: Installation
   let data: String
-  /// Whether systemd runs the service.
+  /// Whether systemd runs the service with the installed program.
   let hasUnits: Bool
   /// Excludes other runs.
   private let lock: Descriptor
@@ -18,13 +19,38 @@ struct Upgrade {
 
   init(_ settings: Settings) async throws(Settings.UsageError) {
     installation = try Installation.current()
-    data = try FileSystem.absolute(settings.dataFolder)
+    let service = try await Self.service(of: installation)
+    hasUnits = service != nil
+    data = try Self.dataFolder(settings, served: service)
     guard FileSystem.exists(data) else {
       throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
     }
     lock = try installation.lock()
     try installation.settle()
-    hasUnits = await ServiceUnits.areInstalled()
+  }
+
+  /// The data folder of the service that runs the installed program; nil if systemd runs another one, or none.
+  private static func service(of installation: Installation) async throws(Settings.UsageError) -> String? {
+    guard await ServiceUnits.areInstalled(), let served = try await ServiceUnits.served() else { return nil }
+    return installation.isProgram(served.program) ? served.data : nil
+  }
+
+  /// The unit names the folder of its service, whatever is in the working directory of this command.
+  private static func dataFolder(_ settings: Settings, served: String?) throws(Settings.UsageError) -> String {
+    let chosen = try FileSystem.absolute(settings.dataFolder)
+    guard let served else { return chosen }
+    guard settings.source(.data) != .flag || FileSystem.resolved(chosen) == FileSystem.resolved(served) else {
+      throw Settings.UsageError(
+        message:
+          "\(ServiceUnits.service) uses the data folder \(Terminal.plain(served)), not \(chosen). Repeat the command without "
+          + "\(Setting.data.flag).")
+    }
+    return served
+  }
+
+  /// A closed terminal or Ctrl-C would leave the service stopped from here on.
+  func ignoreSignals() {
+    for number in [SIGHUP, SIGINT, SIGTERM] { signal(number, SIG_IGN) }
   }
 
   // MARK: Forward
@@ -59,6 +85,7 @@ struct Upgrade {
       try await test(installation.unpackedProgram(in: folder), "The new version")
       try FileSystem.remove(release.path)
       let isRunning = await isRunning()
+      ignoreSignals()
       try await installation.install(folder)
       say("Installed version \(release.version)")
       return try await start(release.version, from: old, isRunning: isRunning)
@@ -76,6 +103,7 @@ struct Upgrade {
     guard !isDone, installation.hasPrevious else { return installed }
     let old = try await installation.previousVersion()
     guard old < version else { return installed }
+    ignoreSignals()
     return try await start(version, from: old, isRunning: true)
   }
 
@@ -88,6 +116,7 @@ struct Upgrade {
       throw Settings.UsageError(message: "There is no previous version beside \(version).")
     }
     var old = try await installation.previousVersion()
+    ignoreSignals()
     // A failed upgrade has put the previous version back, and dpkg configures the package again.
     if version.description != package, old.description == package {
       try installation.exchange()
@@ -119,6 +148,7 @@ struct Upgrade {
   private func start(
     _ version: ReleaseVersion, from old: ReleaseVersion, isRunning: Bool
   ) async throws(Settings.UsageError) -> Outcome {
+    await updateUnits()
     guard hasUnits, isRunning else {
       let next = isRunning ? "Restart the server to run it." : "Start the server to run it."
       return Outcome(.success, "Version \(version) is installed. \(next) \(Self.wayBack)")
@@ -159,6 +189,22 @@ struct Upgrade {
   }
 
   // MARK: The service
+
+  /// Lets copies of the units follow the installed version. The service also runs with the units of before.
+  func updateUnits() async {
+    guard hasUnits, let files = installation.unitFiles else { return }
+    do throws(Settings.UsageError) {
+      let (replaced, kept) = try files.update()
+      for name in kept {
+        say("\(UnitFiles.path(name)) has changes of yours. Compare it with \(files.installed)/\(name), which is new.")
+      }
+      guard !replaced.isEmpty else { return }
+      for name in replaced { say("Replaced \(UnitFiles.path(name))") }
+      try await ServiceUnits.reload()
+    } catch {
+      say(error.message)
+    }
+  }
 
   /// Whether the service runs, or another process of the server.
   private func isRunning() async -> Bool {

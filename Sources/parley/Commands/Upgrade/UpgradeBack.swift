@@ -36,6 +36,7 @@ extension Upgrade {
       say(loss)
     }
     let sockets = await hasUnits ? ServiceUnits.activeSockets() : []
+    ignoreSignals()
     do throws(Settings.UsageError) {
       if hasUnits { try await ServiceUnits.stop(sockets) }
       if needsDatabase { say(try await putBack()) }
@@ -45,6 +46,7 @@ extension Upgrade {
       throw Settings.UsageError(message: "\(error.message)\n\(await startAgain(sockets).state)")
     }
     say("Installed version \(old)")
+    await updateUnits()
     guard hasUnits else { return Outcome(.success, "Version \(old) is installed. Start the server to run it.") }
     say("Starting the service")
     let (isReady, state) = await startAgain(sockets)
@@ -77,9 +79,10 @@ extension Upgrade {
       if needsDatabase {
         // Messages may have come until the stop.
         try requireNone(try await changes())
-        say(try await putBack())
+        say(try await putBack([MigrateCommand.ifUnchanged.flag]))
       }
       try installation.exchange()
+      await updateUnits()
     } catch {
       return Outcome(.failure, "\(failure)\n\(error.message)\n\(await startAgain(sockets).state)")
     }
@@ -134,8 +137,8 @@ extension Upgrade {
   }
 
   /// Puts the database from before the migration back. No server may run. Returns the sentence on what is missing.
-  private func putBack() async throws(Settings.UsageError) -> String {
-    let result = await installation.installed(["migrate", MigrateCommand.undo.flag, "--data", data]).run(
+  private func putBack(_ flags: [String] = []) async throws(Settings.UsageError) -> String {
+    let result = await installation.installed(["migrate", MigrateCommand.undo.flag, "--data", data] + flags).run(
       input: "", environment: [:], within: Self.restoreTime)
     guard result.isSuccess else {
       throw Settings.UsageError(message: "The database from before the migration can't be put back: \(result.reason)")

@@ -48,6 +48,8 @@ enum UpgradeCommand {
         message: "parley upgrade replaces the program and restarts the service, so it needs root: sudo parley upgrade …"
       )
     }
+    // Files of all users, which only root may write.
+    umask(0o022)
     let upgrade = try await Upgrade(settings)
     if settings.isOn(back) { return try await upgrade.goBack(asks: !settings.isOn(yes)) }
     if settings.isOn(confirm) { return try await upgrade.confirm() }
