@@ -355,6 +355,14 @@ class UpgradeCommand(unittest.TestCase):
         self.assertEqual(back.returncode, 0, back.stdout + back.stderr)
         self.assertIn(f"The database stays as it is: version {self.current} can use it.", back.stdout)
         self.assertEqual(machine.version(), self.current)
+        # A return that was cut off before the start.
+        machine.systemctl("stop", "parley.socket", "parley.service")
+        again = machine.upgrade("--back", "--yes")
+        self.assertEqual((again.returncode, again.stdout.strip()), (0, f"Version {self.current} runs."), again.stderr)
+        self.assertTrue(machine.is_ready() and machine.exists("/run/parley.socket"))
+        again = machine.upgrade("--back", "--yes")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("has no previous version, but 9.0.0 beside it.", again.stderr)
         self.assertIn("since", machine.texts())
 
     def test_a_purge_closes_the_way_back(self):
@@ -540,11 +548,16 @@ class UpgradeCommand(unittest.TestCase):
             return [machine.run("cat", f"{units}/{name}").stdout for name in ("parley.service", "parley.socket", "parley-redirect.socket")]
 
         service, socket, redirect = contents()
-        done = machine.upgrade(self.release("9.1.0", edit=edit))
+        newer = self.release("9.1.0", edit=edit)
+        done = machine.upgrade(newer)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn(f"Replaced {units}/parley.service\n", done.stdout)
         self.assertIn(f"{units}/parley.socket has changes of yours. Compare it with /opt/parley/lib/systemd/system/parley.socket", done.stdout)
         self.assertEqual(contents(), [service + "# New.\n", socket, redirect])
+        # A repetition completes what was cut off.
+        machine.run("cp", "/opt/parley.previous/lib/systemd/system/parley.service", f"{units}/")
+        self.assertEqual(machine.upgrade(newer).returncode, 0)
+        self.assertEqual(contents()[0], service + "# New.\n")
         calls = (machine.folder / "calls").read_text().splitlines()
         self.assertLess(calls.index("daemon-reload"), calls.index("restart parley.service"))
         self.assertEqual(machine.upgrade("--back", "--yes").returncode, 0)

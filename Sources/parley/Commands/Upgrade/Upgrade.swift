@@ -100,10 +100,14 @@ struct Upgrade {
     let running = await RunningProgram.find(in: data)
     let isDone = running.map { installation.isInstalled($0) && $0.isReady } ?? !hasUnits
     let installed = Outcome(.success, "Version \(version) is installed already.")
-    guard !isDone, installation.hasPrevious else { return installed }
+    guard installation.hasPrevious else { return installed }
     let old = try await installation.previousVersion()
     guard old < version else { return installed }
     ignoreSignals()
+    guard !isDone else {
+      await updateUnits()
+      return installed
+    }
     return try await start(version, from: old, isRunning: true)
   }
 
@@ -207,7 +211,7 @@ struct Upgrade {
   }
 
   /// Whether the service runs, or another process of the server.
-  private func isRunning() async -> Bool {
+  func isRunning() async -> Bool {
     if await RunningProgram.find(in: data) != nil { return true }
     guard hasUnits else { return false }
     return await ServiceUnits.isActive()

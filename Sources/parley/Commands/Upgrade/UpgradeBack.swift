@@ -18,6 +18,7 @@ extension Upgrade {
     guard installation.hasPrevious else { throw Settings.UsageError(message: "There is no previous version.") }
     let old = try await installation.previousVersion()
     guard old < current else {
+      if hasUnits, await !isRunning() { return await startAfterCut() }
       throw Settings.UsageError(message: "Version \(current) has no previous version, but \(old) beside it.")
     }
     try installation.requireOnlyArchive(data: data)
@@ -50,6 +51,14 @@ extension Upgrade {
     guard hasUnits else { return Outcome(.success, "Version \(old) is installed. Start the server to run it.") }
     say("Starting the service")
     let (isReady, state) = await startAgain(sockets)
+    return Outcome(isReady ? .success : .failure, state)
+  }
+
+  /// Starts the version of before, whose return was cut off before its start.
+  private func startAfterCut() async -> Outcome {
+    ignoreSignals()
+    await updateUnits()
+    let (isReady, state) = await startAgain([])
     return Outcome(isReady ? .success : .failure, state)
   }
 
