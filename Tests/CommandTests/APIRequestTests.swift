@@ -83,13 +83,16 @@ import Testing
   @Test(arguments: [
     ("data.0.title", ["a\nb"]), ("data.*.title", ["a\nb", "c"]), ("data.1.n", ["2"]), ("next", ["null"]),
     ("data.0.x", [#"{"y":[true,null]}"#]), ("data.0.x.y.*", ["true", "null"]), ("data.1.*", ["c", "2", "{}"]),
+    ("data.*.x.y", ["[true,null]"]),
   ])
   func `a path picks values`(path: String, values: [String]) throws {
     #expect(try JSONPicker(path).pick(from: JSONValue(parsing: Array(Self.page.utf8))) == values)
   }
 
   @Test(arguments: [
-    ("data.0.titel", "Did you mean title?"), ("data.2", "The array has 2 elements."), ("next.x", "no x in a null"),
+    ("data.0.titel", "Did you mean title?"), ("data.2", "The array has 2 elements."),
+    ("data.*.titel", "Did you mean title?"),
+    ("next.x", "no x in a null"),
     ("data.1.x.y", "The object is empty."), ("nothing", "Members: data, next."), ("data.-1", "no element -1"),
   ])
   func `a missing value says what there is`(path: String, message: String) throws {

@@ -1,6 +1,7 @@
 import ParleyJSON
 
-/// A path into a JSON value: `data.0.title`, or `data.*.title` for all elements.
+/// A path into a JSON value: `data.0.title`, or `data.*.title` for all elements that have the member: a deleted message has no
+/// text.
 struct JSONPicker: Sendable {
   private let text: String
   private let steps: [String]
@@ -23,7 +24,15 @@ struct JSONPicker: Sendable {
     var values = [value]
     for step in steps {
       var next: [JSONValue] = []
-      for value in values { next += try self.next(step, of: value) }
+      var missing: Missing?
+      for value in values {
+        do {
+          next += try self.next(step, of: value)
+        } catch let error as Missing {
+          missing = missing ?? error
+        }
+      }
+      if next.isEmpty, let missing { throw missing }
       values = next
     }
     return try values.map { value in
