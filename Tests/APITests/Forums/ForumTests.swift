@@ -188,6 +188,30 @@ import Testing
     }
   }
 
+  @Test func `a forum is created with the settings of its topics and messages`() async throws {
+    try await Village.open(.inMemory) { village in
+      let body: [String: Any] = [
+        "title": "Garden", "room_mention": "members", "slow_seconds": 30, "solvable": true, "shows_revisions": true,
+        "call_url": "https://meet.example/garden",
+      ]
+      let made = try await village.request(.post, "/forums", as: "grace", body)
+      #expect(made.status == 201 && made.int("revision") == 1 && made["room_mention"] == "members", "\(made.text)")
+      #expect(made.int("slow_seconds") == 30 && made.bool("solvable") == true && made.bool("shows_revisions") == true)
+      #expect(made["call_url"] == "https://meet.example/garden")
+      let forum = try #require(made["id"])
+      #expect(try await village.request(.get, "/forums/\(forum)").int("slow_seconds") == 30)
+      let slow = try await village.request(.post, "/forums", as: "grace", ["title": "x", "slow_seconds": 86_401])
+      #expect(slow["errors.0.field"] == "slow_seconds" && slow["errors.0.code"] == "out_of_range")
+      let call = try await village.request(.post, "/forums", as: "grace", ["title": "x", "call_url": "call"])
+      #expect(call["errors.0.field"] == "call_url" && call["errors.0.code"] == "invalid")
+      // A new forum is open: these are states of a forum with messages.
+      for field in ["locked", "archived"] {
+        let refused = try await village.request(.post, "/forums", as: "grace", ["title": "x", field: true])
+        #expect(refused["errors.0.field"] == field && refused["errors.0.code"] == "unknown_field")
+      }
+    }
+  }
+
   @Test func `a setting limits forum creation, and staff set positions`() async throws {
     try await Village.open(.inMemory) { village in
       #expect(try await village.request(.post, "/forums", as: "gus", ["title": "x"]).status == 403)

@@ -226,9 +226,9 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(
       .createForum(
         title: "roses", about: "Roses.", iconURL: "https://chat.example/rose.png", icon: ID(8), visibility: .public,
-        write: .readers, startTopics: .members, section: "plants", position: 2, isDefault: true,
-        readGroups: [ID(5)], writeGroups: [ID(6)],
-        clientID: "one"))
+        write: .readers, startTopics: .members, roomMention: .readers, section: "plants", position: 2, slowSeconds: 5,
+        isSolvable: true, showsRevisions: true, isDefault: true, readGroups: [ID(5)], writeGroups: [ID(6)],
+        callURL: "https://chat.example/call", clientID: "one"))
     try sent.take(.createForum(title: "roses"))
     try sent.take(.updateForum(ID(7), wholeForum))
     try sent.take(

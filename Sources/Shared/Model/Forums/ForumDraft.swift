@@ -15,8 +15,8 @@ public struct ForumDraft: Sendable {
     fields = try Patch(
       &object,
       only: [
-        \.title, \.about, \.iconURL, \.icon, \.visibility, \.write, \.startTopics, \.section, \.position, \.isDefault,
-        \.readGroups, \.writeGroups,
+        \.title, \.about, \.iconURL, \.icon, \.visibility, \.write, \.startTopics, \.roomMention, \.section, \.position,
+        \.slowSeconds, \.isSolvable, \.showsRevisions, \.isDefault, \.readGroups, \.writeGroups, \.callURL,
       ])
     clientID = try object.optional("client_id")
   }

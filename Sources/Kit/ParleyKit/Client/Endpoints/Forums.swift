@@ -23,8 +23,10 @@ extension Request where Response == Resource<ForumView> {
   public static func createForum(
     title: String, about: String? = nil, iconURL: String? = nil, icon: ID<File>? = nil,
     visibility: Visibility? = nil, write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil,
-    section: String? = nil, position: Int? = nil, isDefault: Bool? = nil,
-    readGroups: [ID<UserGroup>]? = nil, writeGroups: [ID<UserGroup>]? = nil, clientID: String? = nil
+    roomMention: ForumPolicy? = nil, section: String? = nil, position: Int? = nil, slowSeconds: Int? = nil,
+    isSolvable: Bool? = nil, showsRevisions: Bool? = nil, isDefault: Bool? = nil,
+    readGroups: [ID<UserGroup>]? = nil, writeGroups: [ID<UserGroup>]? = nil, callURL: String? = nil,
+    clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
@@ -34,11 +36,16 @@ extension Request where Response == Resource<ForumView> {
       json.optional("visibility", visibility)
       json.optional("write", write)
       json.optional("start_topics", startTopics)
+      json.optional("room_mention", roomMention)
       json.optional("section", section)
       json.optional("position", position)
+      json.optional("slow_seconds", slowSeconds)
+      json.optional("solvable", isSolvable)
+      json.optional("shows_revisions", showsRevisions)
       json.optional("is_default", isDefault)
       json.optional("read_groups", readGroups)
       json.optional("write_groups", writeGroups)
+      json.optional("call_url", callURL)
       json.optional("client_id", clientID)
     }
     return Request(.post, "/forums", body: body).withClientID(clientID)
