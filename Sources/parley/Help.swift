@@ -123,8 +123,9 @@ enum Help {
 
     Prints events until it is interrupted: from the server of the data folder, with the owner's rights, or, without --data
     and ./data, from the server of the signed-in user. TOPICS is a comma-separated list of me (all your conversations),
-    conversation:ID, forum:ID, forum:ID/messages (all conversations of a forum), app:NAME and presence. --json prints
-    events as clients receive them. --after first prints the events after a cursor.
+    conversation:ID, forum:ID, forum:ID/messages (all conversations of a forum), timeline (the feeds that you follow),
+    app:NAME and presence. For the signed-in user, the title of a forum (its room) or of a conversation, its id and @name
+    are topics, too. --json prints events as clients receive them. --after first prints the events after a cursor.
 
     """
 

@@ -6,7 +6,7 @@ enum Spelling {
   /// The minimum length of a typed name that stands for a longer one.
   private static let minPrefix = 3
 
-  /// The name that was probably meant: at most a third of its letters differ, or it is the only longer form.
+  /// The name that was probably meant: at most a third of its letters differ, or it is the only name that begins or ends with them.
   static func nearest(to typed: String, in names: [String]) -> String? {
     let typed = typed.prefix(maxTypedName).lowercased()
     let distances = names.map { (name: $0, distance: distance(typed, $0.lowercased())) }
@@ -14,7 +14,8 @@ enum Spelling {
       let length = nearest.name.drop { $0 == "-" }.count
       if nearest.distance <= max(1, min(maxDistance, length / 3)) { return nearest.name }
     }
-    let longer = names.filter { $0.lowercased().hasPrefix(typed) }
+    let longer = names.map { (name: $0, text: $0.lowercased()) }
+      .filter { $0.text.hasPrefix(typed) || $0.text.hasSuffix(typed) }.map(\.name)
     return typed.drop { $0 == "-" }.count >= minPrefix && longer.count == 1 ? longer[0] : nil
   }
 

@@ -92,6 +92,15 @@ import Testing
     }
   }
 
+  @Test func `a group of commands has --remote if its commands have it`() throws {
+    let remote = Command.all.filter { command in command.settings.contains { $0.name == Setting.remote.name } }
+    #expect(remote.count > 10)
+    for name in Set(remote.compactMap(\.words.first)) {
+      let group = try #require(Command.all.first { $0.name == name })
+      #expect(group.help.contains(Setting.remote.flag), "\(name)")
+    }
+  }
+
   @Test func `the overview lists each command with its summary`() {
     for command in Command.listed {
       #expect(Help.overview.contains("  parley \(command.name)"))

@@ -174,17 +174,21 @@ class ClientCommands(Home, FollowingTest):
         self.sign_in()
         cursor = self.cursor
         self.tell("post", "Knitting", "now, from afar")
-        process = subprocess.Popen([PARLEY, "tail", f"conversation:{self.room}", "--after", cursor],
-                                   stdout=subprocess.PIPE, text=True, env=self.environment(), cwd=self.home)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        watch = threading.Timer(100, process.kill)
-        watch.start()
-        line = process.stdout.readline()
-        watch.cancel()
-        process.kill()
-        process.stdout.close()
-        self.assertRegex(line, rf"conversation:{self.room} message.created by ada “now, from afar”")
+        # A title or an id stands for the conversation, as in other commands.
+        for topic in (f"conversation:{self.room}", "knitting", self.room):
+            process = subprocess.Popen([PARLEY, "tail", topic, "--after", cursor],
+                                       stdout=subprocess.PIPE, text=True, env=self.environment(), cwd=self.home)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            watch = threading.Timer(100, process.kill)
+            watch.start()
+            line = process.stdout.readline()
+            watch.cancel()
+            process.kill()
+            process.stdout.close()
+            self.assertRegex(line, rf"conversation:{self.room} message.created by ada “now, from afar”")
+        self.check_refused(2, "timeline", "tail", "conversation:x")
+        self.check_refused(2, 'no forum or conversation "Kniting". Did you mean "Knitting"', "tail", "Kniting")
 
     def test_a_refused_message_is_not_queued(self):
         self.sign_in()

@@ -15,7 +15,8 @@ def command(*arguments, **settings):
 
 class CommandLine(unittest.TestCase):
     def test_a_typing_error_gets_a_suggestion_in_two_lines(self):
-        for typed, meant in (("raed", "read"), ("serv", "serve"), ("forum", "forums"), ("Backup", "backup"), ("conv", "conversations")):
+        for typed, meant in (("raed", "read"), ("serv", "serve"), ("forum", "forums"), ("Backup", "backup"), ("conv", "conversations"),
+                             ("hooks", "webhooks")):
             done = command(typed, stdout=subprocess.PIPE)
             self.assertEqual(done.returncode, 2)
             self.assertEqual(done.stdout, "")

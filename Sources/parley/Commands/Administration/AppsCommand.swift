@@ -4,8 +4,8 @@ import ParleyJSON
 
 extension Command {
   static let apps = Command(
-    "apps", summary: "list, create, change and delete apps that users connect (OAuth)", settings: [.json],
-    help: Help.apps
+    "apps", summary: "list, create, change and delete apps that users connect (OAuth)",
+    settings: [.json] + Setting.ofRemote, help: Help.apps + Help.remote
   ) {
     missingWord(after: "apps", $0).report()
   }

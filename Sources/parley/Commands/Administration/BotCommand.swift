@@ -6,7 +6,8 @@ extension Command {
   private static let botSettings: [Setting] = [.displayName, .botScope, .botForums, .onlyForum, .tokenRate]
 
   static let bot = Command(
-    "bot", summary: "create a bot and print its API token", settings: botSettings + [.json], help: Help.bot
+    "bot", summary: "create a bot and print its API token", settings: botSettings + [.json] + Setting.ofRemote,
+    help: Help.bot + Help.remote
   ) {
     missingWord(after: "bot", $0).report()
   }

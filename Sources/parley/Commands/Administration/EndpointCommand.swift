@@ -4,7 +4,8 @@ import ParleyJSON
 
 extension Command {
   static let endpoints = Command(
-    "endpoints", summary: "list, create, change and delete outgoing webhooks", settings: [.json], help: Help.endpoints
+    "endpoints", summary: "list, create, change and delete outgoing webhooks", settings: [.json] + Setting.ofRemote,
+    help: Help.endpoints + Help.remote
   ) {
     missingWord(after: "endpoints", $0).report()
   }

@@ -4,7 +4,8 @@ import ParleyJSON
 
 extension Command {
   static let commands = Command(
-    "commands", summary: "list, create, change and delete slash commands", settings: [.json], help: Help.commands
+    "commands", summary: "list, create, change and delete slash commands", settings: [.json] + Setting.ofRemote,
+    help: Help.commands + Help.remote
   ) {
     missingWord(after: "commands", $0).report()
   }

@@ -33,15 +33,17 @@ enum TailCommand {
   }
 
   private static func run(_ settings: Settings) async throws -> Outcome {
-    let topics = try topics(settings.operands[0])
     let cursor = settings.text(after)
     guard cursor?.allSatisfy({ $0.isASCII && ($0 == "." || $0.isLetter || $0.isNumber) }) ?? true else {
       throw Settings.UsageError(message: "\"\(cursor ?? "")\" is not a valid cursor.")
     }
     let data = settings.text(.data)
     if data == nil, !FileSystem.exists("./data"), try CLISession.isSignedIn(settings) {
-      return try await print(try CLISession(settings).client, topics, cursor, settings.isOn(.json))
+      let session = try CLISession(settings)
+      let topics = try await topics(settings.operands[0], of: session)
+      return try await print(session.client, topics, cursor, settings.isOn(.json))
     }
+    let topics = try await topics(settings.operands[0], of: nil)
     return try await print(settings.dataFolder, topics, cursor, settings.isOn(.json))
   }
 
@@ -96,19 +98,28 @@ enum TailCommand {
   }
 
   /// Parses the topics. Their characters need no escaping in a query.
-  private static func topics(_ text: String) throws(Settings.UsageError) -> [String] {
+  ///
+  /// - Parameter session: finds the conversations of titles, ids and names, as in other commands; nil for a data folder.
+  private static func topics(_ text: String, of session: CLISession?) async throws -> [String] {
     var topics: [String] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let topic = LiveTopic(String(part)) else {
+    for part in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+      if let topic = LiveTopic(part) {
+        topics.append(topic.description)
+      } else if let session, !part.isEmpty, !prefixes.contains(where: { part.hasPrefix($0) }) {
+        topics.append(LiveTopic.conversation(try await session.conversation(part)).description)
+      } else {
         throw Settings.UsageError(
           message: """
-            "\(part)" is not a topic. Topics are me, conversation:ID, forum:ID, forum:ID/messages, app:NAME and presence.
+            "\(Terminal.plain(part))" is not a topic. Topics are me, conversation:ID, forum:ID, forum:ID/messages, timeline, \
+            app:NAME and presence.
             """)
       }
-      topics.append(topic.description)
     }
     return topics
   }
+
+  /// Beginnings of topics. A text with one of them is never a title.
+  private static let prefixes = ["conversation:", "forum:", "app:"]
 
   /// Throws unless a daemon has locked the data folder.
   private static func requireServer(_ data: String) throws(Settings.UsageError) {
