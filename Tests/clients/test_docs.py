@@ -132,7 +132,7 @@ class Examples(ServingTest):
         server, folder, environment = self.start_site(language)
         count = 0
         for page in names():
-            taken = [text for _, markers, text in blocks(page, language) if not {"setup", "first-hour"} & {it.split("=")[0] for it in markers}
+            taken = [text for _, markers, text in blocks(page, language) if not {"setup", "server", "first-hour"} & {it.split("=")[0] for it in markers}
                      and not any(it.startswith("file=") for it in markers)]
             if not taken:
                 continue
@@ -164,6 +164,11 @@ class Examples(ServingTest):
         file = Path(self.folder) / "main.swift"
         file.write_text("\n".join(lines))
         modules = [it for name in ("SQLite", "OpenSSL", "Zlib", "Linux") for it in ("-I", TOP / "Sources/System" / name)]
+        # The compiler also finds the modules behind the products; a package that depends on Parley does not.
+        products = set(re.findall(r'\.library\(name: "(\w+)"', (TOP / "Package.swift").read_text()))
+        self.assertIn("ParleyKit", products)
+        imported = set(re.findall(r"^import (\w+)", file.read_text(), re.MULTILINE))
+        self.assertLessEqual(imported, products | {"Foundation", "Observation"})
         done = subprocess.run(["swiftc", "-typecheck", "-swift-version", "6", "-I", BUILD / "release" / "Modules", *modules, file],
                               capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -183,11 +188,18 @@ class FirstHour(ServingTest):
         lines = [text for page in ("start", "bot") for _, markers, text in blocks(page, "sh") if "first-hour" in markers]
         (program,) = [text for _, markers, text in blocks("bot", "python") if "file=dice.py" in markers]
         (folder / "dice.py").write_text(program)
+        # The lines set the path and the data folder, in the folder of the sources.
+        (folder / ".build").mkdir()
+        (folder / ".build/release").symlink_to(PARLEY.parent)
+        (start,) = [text.split() for _, markers, text in blocks("start", "sh") if "server" in markers]
+        self.assertEqual(start[0], "make")
+        self.assertRegex((TOP / "Makefile").read_text(), f"(?m)^{start[1]}:")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY")}
         with self.start(*parley(folder, *RATES)) as server:
             script = "set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n" + "".join(lines).replace("http://localhost:8080", server.url)
             done = subprocess.run(
                 ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120,
-                env={**os.environ, "PATH": f"{PARLEY.parent}:{VENV_PYTHON.parent}:{os.environ['PATH']}", "PARLEY_DATA": str(folder / "data")})
+                env={**environment, "PATH": f"{VENV_PYTHON.parent}:{os.environ['PATH']}"})
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             for text in ('"ada"', '"grace"', "Who has *needles* to lend?", "🎲"):
                 self.assertIn(text, done.stdout)
