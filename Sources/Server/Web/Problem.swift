@@ -67,7 +67,9 @@ public struct Problem: Error, Sendable {
 
   public static func tooLarge(limit: Int) -> Problem {
     var problem = Problem(
-      .contentTooLarge, code: "too_large", title: "The body is too large.", params: [("limit", .number(limit))])
+      .contentTooLarge, code: "too_large", title: "The body is too large.",
+      detail: "At most \(limit) bytes are accepted.",
+      params: [("limit", .number(limit))])
     problem.closesConnection = true
     return problem
   }

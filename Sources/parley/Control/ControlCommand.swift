@@ -97,7 +97,9 @@ struct RefusedRequest: Error {
       let code = try object.string("code")
       let faults: [Problem.FieldError] = try object.optional("errors") ?? []
       let title = try object.string("title")
-      message = faults.first.map(Self.message) ?? Self.messages[code] ?? title
+      let detail: String? = try object.optional("detail")
+      let fault = faults.first.map { Self.message($0) + (detail.map { " \($0)" } ?? "") }
+      message = fault ?? Self.messages[code] ?? title
     } catch {
       message = "The daemon answered \(status.code) \(status.reason). It may be another version."
     }

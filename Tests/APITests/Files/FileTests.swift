@@ -259,6 +259,7 @@ import Testing
       }
       let large = try await send(1_001, "grace")
       #expect(large.status == 413 && large.code == "too_large" && large.int("params.limit") == 1_000)
+      #expect(large["detail"] == "At most 1000 bytes are accepted.")
       let id = try #require(try await send(1_000, "grace")["id"])
       #expect(try await send(1_000, "grace").status == 201)
       let third = try await send(1_000, "grace")

@@ -52,6 +52,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (#"{"code":"too_large","status":413,"title":"t","params":{"limit":65536}}"#, "at most 65536 bytes."),
+    (#"{"code":"too_large","status":413,"title":"t"}"#, "This is too large."),
+    (#"{"code":"newcomer_limited","status":429,"title":"t","params":{"limit":"links"}}"#, "Too many requests."),
+    (
+      #"{"code":"invalid","status":400,"title":"t","detail":"Only x.","errors":[{"field":"url","code":"invalid"}]}"#,
+      "Invalid value: url is invalid. Only x."
+    ),
+  ])
+  func `the text of a refusal has its limit and its detail`(json: String, words: String) throws {
+    let problem = try Problem(json: JSONValue(parsing: Array(json.utf8)))
+    #expect(problem.userMessage.contains(words), "\(problem.userMessage)")
+  }
+
   @Test func `a refused request has the code of the server`() throws {
     let json = #"{"code": "forbidden", "status": 403, "title": "Not permitted."}"#
     let fault: any ParleyFault = ClientFault.refused(try Problem(json: JSONValue(parsing: Array(json.utf8))))

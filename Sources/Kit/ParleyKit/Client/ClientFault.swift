@@ -208,7 +208,8 @@ extension Problem {
       errors.isEmpty
         ? "Some values are invalid."
         : "Invalid value: \(errors.map { "\($0.field) \($0.userMessage)" }.joined(separator: "; "))."
-    case "too_large": "This is too large."
+          + (detail.map { " \($0)" } ?? "")
+    case "too_large": "This is too large" + (limit.map { ": at most \($0) bytes." } ?? ".")
     case "no_room": "There is not enough storage space."
     case "taken": "This is already taken."
     case "rate_limited", "newcomer_limited":

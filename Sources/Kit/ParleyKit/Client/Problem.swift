@@ -10,6 +10,8 @@ public struct Problem: Sendable, Hashable, JSONReadable {
   public let title: String
   /// A sentence about this occurrence, in English.
   public let detail: String?
+  /// The limit that the request exceeds: of a size in bytes, or of a number of objects.
+  public let limit: Int?
   /// The wrong fields, all of them.
   public let errors: [FieldError]
   /// Seconds until a retry is allowed.
@@ -70,6 +72,16 @@ public struct Problem: Sendable, Hashable, JSONReadable {
     }
   }
 
+  /// Parameters of another type are ignored: some codes name their limit.
+  private struct Params: JSONReadable {
+    let limit: Int?
+
+    init(json value: JSONValue) throws(JSONError) {
+      var object = try value.object()
+      limit = (try? object.optional("limit")) ?? nil
+    }
+  }
+
   public init(json value: JSONValue) throws(JSONError) {
     representation = value.raw
     var object = try value.object()
@@ -77,6 +89,8 @@ public struct Problem: Sendable, Hashable, JSONReadable {
     status = try object.int("status")
     title = try object.string("title")
     detail = try object.optional("detail")
+    let params: Params? = try object.optional("params")
+    limit = params?.limit
     errors = try object.optional("errors") ?? []
   }
 }

@@ -184,6 +184,13 @@ extension Problem {
       .badRequest, code: isUnknown ? "unknown_field" : "invalid", title: "The request is not valid.", errors: errors)
   }
 
+  /// A URL to which the server sends no requests.
+  static func notPublic(_ field: String) -> Problem {
+    var problem = invalid([FieldProblem(FieldFault(field: field, code: .invalid))])
+    problem.detail = "Only https:// URLs of public addresses on the ports of web servers are permitted."
+    return problem
+  }
+
   static var unauthenticated: Problem {
     // RFC 9110 §15.5.2: a 401 response names the authentication scheme.
     Problem(

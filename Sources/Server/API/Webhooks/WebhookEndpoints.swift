@@ -18,8 +18,8 @@ public struct OutgoingWebhooks: Sendable {
     self.examine = examine
   }
 
-  func checked(_ url: String) throws(Refusal) -> String {
-    guard let url = self.url(url) else { throw .invalid("url", .invalid) }
+  func checked(_ url: String) throws -> String {
+    guard let url = self.url(url) else { throw Problem.notPublic("url") }
     return url
   }
 }
