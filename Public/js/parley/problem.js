@@ -1,6 +1,6 @@
 /** @typedef {{ field: string, code: string, params?: Record<string, any> }} FieldProblem */
 /**
- * @typedef {{ status?: number, code: string, detail?: string, params?: Record<string, any>, request?: string,
+ * @typedef {{ status?: number, code: string, title?: string, detail?: string, params?: Record<string, any>, request?: string,
  *   current?: any, errors?: FieldProblem[] }} Said
  */
 
@@ -15,11 +15,16 @@ export class Problem extends Error {
    */
   constructor(said, { retryAfter = null, cause } = {}) {
     const fields = (said.errors ?? []).map(({ field, code }) => `${field} ${code}`).join(', ');
-    super(said.detail ?? (fields ? `${said.code}: ${fields}` : said.code), { cause });
+    const words = [said.title, said.detail].filter(Boolean).join(' ') || said.code;
+    super(fields ? `${words} (${fields})` : words, { cause });
     this.name = 'Problem';
     /** 0 when there was no answer. */
     this.status = said.status ?? 0;
     this.code = said.code;
+    /** The server's summary, in English. */
+    this.title = said.title;
+    /** The server's sentence about this occurrence, in English. */
+    this.detail = said.detail;
     this.params = said.params ?? {};
     /** Errors by field. */
     this.errors = said.errors ?? [];
@@ -51,8 +56,8 @@ export class Problem extends Error {
 
   /** For stores and other tabs, which carry values only. */
   toJSON() {
-    const { status, code, message: detail, params, errors } = this;
-    return { status, code, detail, params, errors };
+    const { status, code, title, detail, params, errors } = this;
+    return { status, code, title, detail, params, errors };
   }
 }
 

@@ -5,6 +5,7 @@ import test from 'node:test';
 
 import { everyPage } from '../../../Public/js/app/core/everypage.js';
 import { isInCode } from '../../../Public/js/app/core/text/incode.js';
+import { Problem } from '../../../Public/js/parley/problem.js';
 import { sayProblem } from '../../../Public/js/app/core/text/text.js';
 import { unsentRow } from '../../../Public/js/app/state/unsent.js';
 
@@ -23,6 +24,21 @@ for (const [texts, expected] of [[CODE, true], [WORDS, false]]) {
     for (const text of texts) assert.equal(isInCode(text.replace('|', ''), text.indexOf('|')), expected, JSON.stringify(text));
   });
 }
+
+test('the message of a problem has the words of the server, also from another tab', () => {
+  const said = { status: 413, code: 'too_large', title: 'The body is too large.', detail: 'At most 1000 bytes are accepted.' };
+  const errors = [{ field: 'title', code: 'missing' }, { field: 'url', code: 'invalid' }];
+  for (const [problem, message] of [
+    [said, 'The body is too large. At most 1000 bytes are accepted.'],
+    [{ code: 'invalid', title: 'The request is not valid.', errors }, 'The request is not valid. (title missing, url invalid)'],
+    [{ code: 'network', detail: 'no answer' }, 'no answer'],
+    [{ code: 'closed' }, 'closed'],
+  ]) {
+    assert.equal(new Problem(problem).message, message);
+    const copy = new Problem(structuredClone(new Problem(problem).toJSON()));
+    assert.deepEqual([copy.message, copy.code], [message, problem.code]);
+  }
+});
 
 test('a list is read page by page', async () => {
   const pages = { start: { data: [1, 2], next: 'b' }, b: { data: [], next: 'c' }, c: { data: [3], next: null } };
