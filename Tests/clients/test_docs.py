@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 import unittest
@@ -244,6 +245,63 @@ class FirstHour(ServingTest):
         start_bot()
         wait_for(lambda: replies(asked[-1]))
         self.assertEqual([len(replies(it)) for it in asked], [1] * len(asked))
+
+    def test_the_bot_loses_no_message_when_its_events_are_gone(self):
+        """An older copy of the data is put back: an answer is lost, and messages come without events after the cursor."""
+        folder = Path(self.folder) / "reset"
+        folder.mkdir()
+        data = folder / "data"
+        (program,) = [text for _, markers, text in blocks("bot", "python") if "file=dice.py" in markers]
+        (folder / "dice.py").write_text(program)
+
+        def replies(message):
+            return call(server, "GET", f"/messages/{message}/replies", token=ada)["data"]
+
+        def ask(conversation):
+            return call(server, "POST", f"/conversations/{conversation}/messages", {"text": "!roll"}, ada)["id"]
+
+        def start_bot():
+            bot = subprocess.Popen([VENV_PYTHON, "dice.py", forum["id"], "cursor"], cwd=folder,
+                                   env={**os.environ, "SITE": server.url, "DICE": dice})
+            self.addCleanup(bot.wait)
+            self.addCleanup(bot.kill)
+            wait_for((folder / "cursor").exists)
+            return bot
+
+        with self.start(*parley(folder, *RATES)) as server:
+            command(data, "user", "create", "ada", "--role", "owner", "--password-stdin", given="wool and needles\n")
+            command(data, "user", "create", "dice", "--role", "bot", "--password-stdin", given="needles and wool\n")
+            ada, dice = command(data, "token", "ada", "--scope", "admin"), command(data, "token", "dice", "--scope", "write")
+            forum = call(server, "POST", "/forums", {"title": "Games", "visibility": "public"}, ada)
+            topic = call(server, "POST", f"/forums/{forum['id']}/conversations", {"title": "Dice"}, ada)["id"]
+            asked = [ask(forum["room_id"])]
+            self.assertEqual(server.stop(), 0)
+        shutil.copytree(data, folder / "copied", ignore=shutil.ignore_patterns("control", "lock"))
+        with self.start(*parley(folder, *RATES)) as server:
+            bot = start_bot()
+            lost = ask(forum["room_id"])
+            wait_for(lambda: replies(lost))
+            # The second answer shows that the cursor behind the first message is stored.
+            lost = ask(topic)
+            wait_for(lambda: replies(lost))
+            bot.kill()
+            bot.wait()
+            self.assertEqual(server.stop(), 0)
+        shutil.rmtree(data)
+        (folder / "copied").rename(data)
+        with self.start(*parley(folder, *RATES)) as server:
+            # More pages than one.
+            for _ in range(205):
+                call(server, "POST", f"/conversations/{topic}/messages", {"text": "Who plays?"}, ada)
+            asked += [ask(topic), ask(forum["room_id"])]
+            after = (folder / "cursor").read_text()
+            self.assertEqual(call(server, "GET", f"/sync?topics=forum:{forum['id']}/messages&after={after}", token=dice)["reset"], "rewound")
+            start_bot()
+            wait_for(lambda: all(replies(it) for it in asked))
+            # Afterwards it follows the events.
+            asked.append(ask(topic))
+            wait_for(lambda: replies(asked[-1]))
+            self.assertEqual([len(replies(it)) for it in asked], [1] * len(asked))
 
 
 class ProblemTypes(ServingTest):

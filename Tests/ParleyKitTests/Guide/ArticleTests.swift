@@ -60,6 +60,15 @@ import ParleyTransport
     }
   }
 
+  @Test func `the bot of the article answers with a cursor of another history, too`() async throws {
+    try await Daemon.run { daemon in
+      let server = try #require(ServerAddress(daemon.url))
+      let staff = try await Self.client(server)
+      let garden = try await staff.send(.createForum(title: "Garden", visibility: .public)).forum
+      try await Self.answer(in: garden.id, garden.room, staff, server, isReset: true)
+    }
+  }
+
   @Test @MainActor func `the articles about previews and extensions run`() async throws {
     let parley = try Self.preview()
     #expect(await parley.cache.replica.forums.count == 2)
@@ -180,9 +189,10 @@ import ParleyTransport
   // MARK: Bots
 
   private static func answer(
-    in garden: ID<Forum>, _ room: ID<Conversation>, _ staff: Client, _ server: ServerAddress
+    in garden: ID<Forum>, _ room: ID<Conversation>, _ staff: Client, _ server: ServerAddress, isReset: Bool = false
   ) async throws {
-    let cursor = try await staff.send(.sync(topics: "forum:\(garden)/messages")).cursor.description
+    var cursor = try await staff.send(.sync(topics: "forum:\(garden)/messages")).cursor.description
+    if isReset { cursor = String(repeating: "0", count: 24) + String(cursor.drop { $0 != "." }) }
     try await staff.send(.postMessage(in: room, "!roll"))
     // Guide:
     let bot = try await staff.send(.createBot(name: "dice", forums: [garden], scope: .write))
@@ -193,11 +203,26 @@ import ParleyTransport
     let client = Client(server, over: try NetworkTransport(), token: made.token)
     let live = LiveConnection(client, topics: ["forum:\(garden)/messages"], after: cursor)
     for await update in live {
-      guard case .event(let frame) = update, let message = frame.message, message.content?.text == "!roll"
-      else { continue }
-      try await client.send(
-        .postMessage(in: message.conversation, "🎲 4", replyTo: message.id, clientID: "roll-\(message.id)"))
-      break
+      var found: [Message] = []
+      if case .event(let frame) = update, let message = frame.message { found = [message] }
+      if case .reset(_, let now) = update {
+        var conversations = [room]
+        for try await page in client.pages(of: .listTopics(in: garden)) {
+          conversations += page.elements.map(\.value.id)
+        }
+        for conversation in conversations {
+          for try await page in client.pages(of: .listMessages(in: conversation)) {
+            found += page.elements.map(\.value.message)
+          }
+        }
+        live.resume(from: now)
+      }
+      let questions = found.filter { $0.content?.text == "!roll" }
+      for message in questions {
+        try await client.send(
+          .postMessage(in: message.conversation, "🎲 4", replyTo: message.id, clientID: "roll-\(message.id)"))
+      }
+      if !questions.isEmpty { break }
     }
     live.stop()
     // End.
