@@ -110,6 +110,16 @@ class Served(ServingTest):
             "--json", "{}", f"{self.base}/forums")
         self.assertEqual(status, 403)
 
+    def test_answers_of_operations_have_the_quota_and_others_have_none(self):
+        for path, method, has_quota in [
+            ("/api/v1/server", "GET", True), ("/api/v1/users/999999", "GET", True), ("/api/v1/nothing", "GET", False),
+            ("/api/v1/server", "DELETE", False), ("/api/v1/openapi.json", "GET", False), ("/healthz", "GET", False),
+        ]:
+            with self.subTest(path=path, method=method):
+                _, headers = self.curl_headers("--request", method, f"{self.server.url}{path}")
+                for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"):
+                    self.assertEqual(name in headers, has_quota, name)
+
     def test_configured_rate_limits_apply(self):
         body = json.dumps({"name": "nobody", "password": PASSWORD})
         answers = [self.curl_headers("--json", body, f"{self.base}/sessions") for _ in range(3)]
