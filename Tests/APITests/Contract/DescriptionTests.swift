@@ -117,6 +117,21 @@ import Web
     for tag in description.document["tags"]?.items ?? [] { #expect(tag["description"] != nil, "\(tag)") }
   }
 
+  @Test func `every parameter and every schema has a description`() throws {
+    let components = try #require(description.document["components"])
+    for part in ["schemas", "parameters"] {
+      let described = components[part]?.members ?? [:]
+      #expect(described.count > 3, "\(part)")
+      for (name, object) in described { #expect(object["description"] != nil, "\(part) \(name)") }
+    }
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      for parameter in operation["parameters"]?.items ?? [] where parameter["$ref"] == nil {
+        #expect(parameter["description"] != nil, "\(endpoint.method.name) \(endpoint.path): \(parameter)")
+      }
+    }
+  }
+
   @Test func `no schema is null alone, and bytes are binary`() {
     func check(_ tree: Tree, _ path: String) {
       #expect(tree["type"] != .string("null") || path.contains("anyOf"), "\(path)")
