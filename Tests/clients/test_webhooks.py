@@ -1,7 +1,9 @@
 """Webhooks as other programs use them: Slack's SDK, a library for Discord, curl, and the commands of the operator."""
 
 import json
+import random
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -135,6 +137,41 @@ class Curl(Hooked):
                     self.assertEqual(len(page["data"]), 1)
 
 
+# A program that stores the number of its next post after each acknowledgement. It begins three posts earlier, as if the last
+# numbers were not stored.
+SENDER = """
+import json, os, sys, time
+from http.client import HTTPException
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+url, state, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+number = 0
+if os.path.exists(state):
+    with open(state) as file:
+        number = max(0, int(file.read()) - 3)
+while number < count:
+    body = json.dumps({"text": f"post {number}"}).encode()
+    request = Request(url, body, {"Content-Type": "application/json", "Idempotency-Key": f"post-{number}"})
+    try:
+        with urlopen(request, timeout=10) as answer:
+            if answer.read() != b"ok":
+                sys.exit("no acknowledgement")
+    except HTTPError as error:
+        if error.code != 503:
+            raise
+        time.sleep(0.02)
+        continue
+    except (URLError, HTTPException, ConnectionError, TimeoutError):
+        time.sleep(0.02)
+        continue
+    number += 1
+    with open(state + ".new", "w") as file:
+        file.write(str(number))
+    os.replace(state + ".new", state)
+"""
+
+
 class Crashes(RestartingTest):
     """1,000 posts of four senders, each repeated until it is acknowledged, while the server is killed."""
 
@@ -197,6 +234,39 @@ class Crashes(RestartingTest):
             own = [text for text in texts if text.startswith(f"{sender}-")]
             self.assertEqual(own, [f"{sender}-{number}" for number in range(self.POSTS)])
         self.assertEqual(len(texts), total)
+
+    def test_each_post_is_there_once_and_in_order_while_the_sender_is_killed(self):
+        """The sender is killed after any number of posts, between a post and its acknowledgement, too; the server now and then."""
+        posts, kills = 600, 12
+        url = self.ask("POST", "/webhooks", {"conversation_id": self.room, "name": "Builds"})["url"]
+        state = Path(self.folder) / "sender"
+        dice = random.Random(7)
+
+        def start():
+            process = subprocess.Popen([sys.executable, "-c", SENDER, url, state, str(posts)])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            return process
+
+        def sent():
+            return int(state.read_text()) if state.exists() else 0
+
+        for kill in range(1, kills + 1):
+            sender = start()
+            deadline = time.monotonic() + 120
+            while sent() < posts * kill // (kills + 1):
+                self.assertLess(time.monotonic(), deadline, sent())
+                self.assertIsNone(sender.poll())
+                time.sleep(0.002)
+            # At any point of the next post.
+            time.sleep(dice.random() * 0.01)
+            sender.kill()
+            sender.wait()
+            if kill % 4 == 0:
+                self.server.kill()
+                self.server = self.serve()
+        self.assertEqual(start().wait(120), 0)
+        self.assertEqual(self.texts(), [f"post {number}" for number in range(posts)])
 
 
 class Commands(Hooked):
