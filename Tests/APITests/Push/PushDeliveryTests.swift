@@ -296,6 +296,98 @@ import Testing
     }
   }
 
+  @Test func `a clock that was set back costs no message and no wait`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, _, room in
+      clock.add(-7_200_000)
+      try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().count == 1)
+      // Between two messages of a conversation.
+      clock.add(-7_200_000)
+      try await village.post("@grace again", in: room, as: "ada")
+      #expect(await village.push().isEmpty)
+      clock.add(Int(PushDeliverer.topicInterval))
+      #expect(await village.push().count == 1)
+      // Between the notification and its round, with a device in use.
+      let device = ObjectIdentifier(village)
+      village.community.hub.note(device, of: village.user("grace"), isInUse: true)
+      clock.add(60_000)
+      #expect(await village.push().isEmpty)
+      try await village.post("@grace at last", in: room, as: "ada")
+      clock.add(-7_200_000)
+      #expect(await village.push().isEmpty)
+      clock.add(Int(PushDeliverer.onlineDelay))
+      #expect(await village.push().count == 1)
+    }
+  }
+
+  @Test func `a round composes no more messages than it may send`() async throws {
+    try await open { village, _, room in
+      for number in 1...3 { _ = try await village.subscribe("grace", "device\(number)") }
+      try await village.post("@grace", in: room, as: "ada")
+      try await village.pushDeliverer.queueNotifications()
+      #expect(try await village.pushDeliverer.steps(limit: 2).count == 2)
+      #expect(await village.push().count == 4)
+    }
+  }
+
+  @Test func `the site has a bound, too, also for what is added later`() async throws {
+    try await open { village, _, room in
+      var bounds = PushQueueBounds()
+      bounds.ofSite = 2
+      let deliverer = PushDeliverer(village.community, village.pushDeliverer.service, bounds: bounds)
+      village.pushReceiver.answer(with: .busy(retryAfter: nil))
+      await deliverer.round()
+      func make(_ name: String) async throws {
+        try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": name, "scope": "read"])
+      }
+      for number in 1...3 { try await make("\(number)") }
+      await deliverer.round()
+      await deliverer.finish()
+      #expect(await deliverer.droppedCount == 1)
+      try await make("4")
+      await deliverer.round()
+      await deliverer.finish()
+      #expect(await deliverer.droppedCount == 2)
+      #expect(try await village.rows("select topic from push_delivery where notification_id is not null").count == 2)
+    }
+  }
+
+  @Test func `the number on the icon is that of the app`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, device, room in
+      try await village.addUser("ben")
+      let (_, kitchen) = try await village.garden("kitchen", members: ["grace", "linus", "ben"])
+      let direct = try await village.conversation("direct", by: "ada", with: ["grace"])
+      let muted = try await village.conversation("direct", by: "linus", with: ["grace"])
+      let blocked = try await village.conversation("direct", by: "ben", with: ["grace"])
+      for text in ["one", "two"] { try await village.post(text, in: direct, as: "ada") }
+      try await village.post("one", in: muted, as: "linus")
+      try await village.post("one", in: blocked, as: "ben")
+      for text in ["@grace one", "@grace two"] { try await village.post(text, in: kitchen, as: "linus") }
+      try await village.post("seen by @grace, later", in: room, as: "ada")
+      try await village.expect(200, .put, "/conversations/\(muted)/level", as: "grace", ["level": "nothing"])
+      try await village.setRelation("grace", "block", "ben")
+      try await village.expect(
+        200, .put, "/conversations/\(room)/later", as: "grace", ["until": "2027-01-20T00:00:00Z"])
+      _ = await village.push()
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "script", "scope": "read"])
+      let shown = try device.open(try #require(await village.push().last))
+      // Two messages of ada, the kitchen, and the notice.
+      #expect(shown.int("notification.app_badge") == 4)
+      // The web app counts the same (`unreadCounts`).
+      let list = try await village.expect(200, .get, "/unread", as: "grace")
+      let called = list.texts("data", "kind").indices.filter {
+        (list.int("data.\($0).mentions") ?? 0) + (list.int("data.\($0).replies") ?? 0) > 0
+      }
+      let own = try await village.expect(200, .get, "/conversations", as: "grace")
+      let unread = own.texts("data", "kind").enumerated().map { index, kind in
+        kind == "direct" && own["data.\(index).level"] != "nothing" ? own.int("data.\(index).unread_count") ?? 0 : 0
+      }
+      #expect(called.count + list.count("notifications") + unread.reduce(0, +) == 4, "\(list.text) \(own.text)")
+    }
+  }
+
   @Test func `more notifications than one window are queued in order`() async throws {
     try await open { village, _, room in
       let count = PushDeliverer.windowLength + 20

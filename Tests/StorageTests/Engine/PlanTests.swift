@@ -299,7 +299,7 @@ import Testing
     _ = try tx.importedUsers(withEmail: "ada@example.org", limit: 3)
     _ = try tx.hasIdentity(at: [], of: RawDatabase.ada)
     _ = try (tx.duePushes(limit: 3), tx.pushWindow(after: 0, since: 0, limit: 3))
-    _ = try tx.unreadNotificationCount(of: RawDatabase.ada, limit: 3)
+    _ = try tx.ownUnreadConversations(of: RawDatabase.ada)
     _ = try (tx.waitingPushCount(of: RawDatabase.ada), tx.waitingPushCount())
     _ = try (tx.email(of: RawDatabase.ada), tx.pendingEmail(withDigest: [1]), tx.mailRecipient(RawDatabase.ada))
     _ = try (tx.users(withEmail: "ada@example.org", limit: 3), tx.passwordResets(limit: 3), tx.mailKey())

@@ -92,6 +92,38 @@ extension ReadTransaction {
       unread: notifications.counts, later: later, upTo: newest.max().flatMap { $0 > 0 ? $0 : nil })
   }
 
+  /// The number on the icon of the app: unread messages of direct and group conversations that are not muted; and with these the
+  /// rooms and topics with mentions or replies, and the notices. All reports count as one. The web app counts the same.
+  func badgeCount(for caller: Caller) throws(Refusal) -> Int {
+    let user = try caller.requireUser()
+    var messages: [ID<Conversation>: Int] = [:]
+    for (conversation, start) in try ownUnreadConversations(of: user) {
+      messages[conversation] = try unread(of: user, in: conversation, after: start)
+    }
+    let later = Set(try later(of: user).map(\.conversation))
+    let notifications = try unreadNotifications(of: user, except: later, caller)
+    var called = 0
+    for id in notifications.byConversation.keys {
+      switch try conversation(id)?.kind {
+      case .room, .topic, .feed: called += 1
+      case .direct, .group, .channel, nil: break
+      }
+    }
+    var (notices, hasReports) = (0, false)
+    for notice in notifications.others {
+      switch notice.kind {
+      case .report: hasReports = true
+      // One with unread messages counts as these.
+      case .request: if messages[notice.conversation ?? ID(0), default: 0] == 0 { notices += 1 }
+      case .mention, .reply, .direct, .room, .warning, .token, .secondFactorEnabled, .secondFactorDisabled,
+        .recoveryCodesCreated, .recoveryCodeUsed, .signIn, .endpointDisabled, .passkeyCreated, .passkeyDeleted,
+        .passkeyCopied, .identityLinked, .identityUnlinked, .alert:
+        notices += 1
+      }
+    }
+    return messages.values.reduce(0, +) + called + notices + (hasReports ? 1 : 0)
+  }
+
   fileprivate func unreadNotifications(
     of user: ID<User>, except omitted: Set<ID<Conversation>>, _ caller: Caller
   ) throws(Refusal) -> UnreadNotifications {

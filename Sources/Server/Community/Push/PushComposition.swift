@@ -17,10 +17,10 @@ extension ReadTransaction {
     let caller = Caller(user: session.user, role: session.role, scope: session.scope, session: session.id)
     guard let id = notification.message else {
       if notification.kind == .request, try !isWanted(notification, caller) { return nil }
-      return try payload(push, notification, nil, settings.pushShows, over: service)
+      return try payload(push, notification, nil, settings.pushShows, for: caller, over: service)
     }
     guard let message = try messages([id]).first, try isWanted(notification, message, caller) else { return nil }
-    return try payload(push, notification, message, settings.pushShows, over: service)
+    return try payload(push, notification, message, settings.pushShows, for: caller, over: service)
   }
 
   /// Whether a request still waits, and the user has neither muted nor blocked its sender.
@@ -47,7 +47,7 @@ extension ReadTransaction {
   }
 
   private func payload(
-    _ push: DuePush, _ notification: Notification, _ message: Message?, _ chosen: PushContent,
+    _ push: DuePush, _ notification: Notification, _ message: Message?, _ chosen: PushContent, for caller: Caller,
     over service: PushService
   ) throws(Refusal) -> PushPayload {
     let language = push.subscription.language
@@ -74,7 +74,7 @@ extension ReadTransaction {
     }
     return PushPayload(
       title: title, body: body, navigate: service.origin + notification.path, tag: push.topic,
-      badge: try unreadNotificationCount(of: push.subscription.user, limit: InboxCounts.maxCounted),
+      badge: try badgeCount(for: caller),
       data: .init(
         notification: notification.id.description, kind: notification.kind.rawValue,
         conversation: notification.conversation?.description, message: notification.message?.description,

@@ -21,6 +21,11 @@ public actor PushDeliverer {
   private var isStopping = false
   /// The last notification that was looked at. It is stored with the next row of the queue.
   private var lastNotification = 0
+  /// At most so many messages wait: the last count, with each row that was added since. To count them all in each round would take
+  /// longer than the round.
+  private var maxWaiting: Int?
+  /// The time of the last round.
+  private var lastRound: Int64 = 0
 
   /// Between two rounds.
   static let interval: Duration = .seconds(1)
@@ -45,6 +50,8 @@ public actor PushDeliverer {
   private static let trimChunk = 500
   /// Notifications that one transaction queues.
   static let windowLength = 500
+  /// In milliseconds: a clock that goes back by less is not noticed.
+  private static let minClockChange: Int64 = 1_000
   /// Ids after which the last notification is stored though no device is concerned.
   private static let maxUnstored = 20_000
 
@@ -79,7 +86,7 @@ public actor PushDeliverer {
     while let task = sending.values.first { await task.value }
   }
 
-  fileprivate enum Step {
+  enum Step {
     case send(DuePush, PushPayload, now: Int64)
     case postpone(DuePush, until: Int64)
     case drop(DuePush)
@@ -88,14 +95,16 @@ public actor PushDeliverer {
   /// Queues new notifications. A window of them is one transaction, so that posts do not wait for long.
   func queueNotifications() async throws(Refusal) {
     while !Task.isCancelled, !isStopping {
-      let window = try await community.store.readInBackground { [lastNotification] tx throws(Refusal) in
-        try tx.pushWindow(after: lastNotification, since: tx.now - Self.maxAge, limit: Self.windowLength)
+      let (window, now) = try await community.store.readInBackground { [lastNotification] tx throws(Refusal) in
+        (try tx.pushWindow(after: lastNotification, since: tx.now - Self.maxAge, limit: Self.windowLength), tx.now)
       }
+      try await noteTime(now)
       guard window.end > window.start else { return }
       if window.hasDevices || window.end - window.stored > Self.maxUnstored {
-        try await community.store.write { tx throws(Refusal) in
+        let added = try await community.store.write { tx throws(Refusal) in
           try tx.enqueuePushes(after: window.start, upTo: window.end, since: tx.now - Self.maxAge)
         }
+        maxWaiting = maxWaiting.map { $0 + added }
       }
       lastNotification = window.end
     }
@@ -107,32 +116,15 @@ public actor PushDeliverer {
   func round() async -> Bool {
     guard !isStopping else { return false }
     guard Self.maxConcurrent - sending.count >= Self.minFree else { return true }
-    do throws(Refusal) { try await queueNotifications() } catch { return false }
     let free = Self.maxConcurrent - sending.count
-    let (busy, hub, service, zones) = (Set(sending.keys), community.hub, service, community.timeZones)
-    let sendingOfUser = sendingOfUser
     let steps: [Step]
     let trimmed: Set<Int>
     do throws(Refusal) {
-      steps = try await community.store.readInBackground { tx throws(Refusal) in
-        var (steps, counts): ([Step], [ID<User>: Int]) = ([], sendingOfUser)
-        for push in try tx.duePushes(limit: Self.maxConcurrent + busy.count) where !busy.contains(push.id) {
-          let user = push.subscription.user
-          guard counts[user, default: 0] < Self.maxConcurrentPerUser else {
-            steps.append(.postpone(push, until: tx.now + Self.busyDelay))
-            continue
-          }
-          let step = try tx.step(for: push, isOnline: hub.isInUse(by: user), over: service, in: zones)
-          if case .send = step { counts[user, default: 0] += 1 }
-          steps.append(step)
-        }
-        return steps
-      }
+      try await queueNotifications()
+      steps = try await self.steps(limit: free)
       trimmed = try await store(steps)
     } catch { return false }
-    var left = free
-    for case .send(let push, let payload, let now) in steps where left > 0 && !trimmed.contains(push.id) {
-      left -= 1
+    for case .send(let push, let payload, let now) in steps where !trimmed.contains(push.id) {
       let user = push.subscription.user
       self.sendingOfUser[user, default: 0] += 1
       sending[push.id] = Task {
@@ -142,6 +134,38 @@ public actor PushDeliverer {
       }
     }
     return steps.count >= free
+  }
+
+  /// A clock that goes back makes no message wait longer.
+  private func noteTime(_ now: Int64) async throws(Refusal) {
+    let change = lastRound - now
+    if change > Self.minClockChange {
+      try await community.store.write { tx throws(Refusal) in try tx.advancePushes(by: change) }
+    }
+    lastRound = now
+  }
+
+  /// Looks at due messages, until there are requests up to the limit.
+  func steps(limit: Int) async throws(Refusal) -> [Step] {
+    let (busy, hub, service, zones) = (Set(sending.keys), community.hub, service, community.timeZones)
+    return try await community.store.readInBackground { [sendingOfUser] tx throws(Refusal) in
+      var (steps, counts, requests): ([Step], [ID<User>: Int], Int) = ([], sendingOfUser, 0)
+      for push in try tx.duePushes(limit: Self.maxConcurrent + busy.count) where !busy.contains(push.id) {
+        guard requests < limit else { break }
+        let user = push.subscription.user
+        guard counts[user, default: 0] < Self.maxConcurrentPerUser else {
+          steps.append(.postpone(push, until: tx.now + Self.busyDelay))
+          continue
+        }
+        let step = try tx.step(for: push, isOnline: hub.isInUse(by: user), over: service, in: zones)
+        if case .send = step {
+          counts[user, default: 0] += 1
+          requests += 1
+        }
+        steps.append(step)
+      }
+      return steps
+    }
   }
 
   /// Returns the messages that the bounds of the queue have cost.
@@ -154,13 +178,19 @@ public actor PushDeliverer {
       case .drop(let push): dropped.append(push)
       }
     }
-    guard !steps.isEmpty else { return [] }
-    let trimmed = try await community.store.write { [postponed, dropped, users, bounds] tx throws(Refusal) in
+    let mayBeFull = maxWaiting.map { $0 > bounds.ofSite } ?? true
+    guard !steps.isEmpty || mayBeFull else { return [] }
+    let (trimmed, left) = try await community.store.write {
+      [postponed, dropped, users, bounds] tx throws(Refusal) -> (rows: Set<Int>, left: Int?) in
       try tx.postpone(postponed)
       try tx.drop(dropped)
       try tx.removeSentPushes(limit: Self.trimChunk)
-      return try tx.trimPushes(of: users, to: bounds)
+      let ofUsers = try tx.trimPushes(of: users, to: bounds.ofUser)
+      guard mayBeFull else { return (ofUsers, nil) }
+      let ofSite = try tx.trimPushes(to: bounds.ofSite)
+      return (ofUsers.union(ofSite.rows), ofSite.left)
     }
+    if let left { maxWaiting = left }
     guard !trimmed.isEmpty else { return [] }
     droppedCount += trimmed.count
     log("The queue of push messages is full: \(trimmed.count) were dropped, \(droppedCount) since the start.")

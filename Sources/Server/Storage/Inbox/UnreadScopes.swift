@@ -41,6 +41,33 @@ extension ReadTransaction {
     }
   }
 
+  /// The direct, group and other conversations of a participant that may have unread messages, with pending requests and
+  /// without muted ones.
+  public func ownUnreadConversations(
+    of user: ID<User>
+  ) throws(Refusal) -> [(conversation: ID<Conversation>, start: Int)] {
+    try run { connection in
+      try connection.all(
+        """
+        select c.id, coalesce(k.read_seq, 0), p.joined_seq, p.from_seq
+        from participant p
+        join conversation c on c.id = p.conversation_id
+        left join read_position k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
+        left join level l on l.user_id = p.user_id and l.scope_id = c.id
+        where p.user_id = $1 and c.state = 'open' and c.forum_id is null and c.kind <> 'feed' and c.type is null
+          and c.last_seq > coalesce(k.read_seq, 0) and coalesce(l.level, '') <> 'nothing'
+        order by p.conversation_id
+        """, user.number
+      ) { row in
+        (
+          conversation: ID(try row.int(0)),
+          start: ConversationHead.unreadStart(
+            readSeq: try row.int(1), joinedSeq: try row.int(2), fromSeq: try row.int(3))
+        )
+      }
+    }
+  }
+
   /// Rooms of the forums that a user follows, with or without membership.
   public func followedForums(of user: ID<User>) throws(Refusal) -> [UnreadScope] {
     try run { connection in

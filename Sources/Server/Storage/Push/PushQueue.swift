@@ -103,29 +103,15 @@ extension ReadTransaction {
     }
   }
 
-  private static let hasDevices = SQL("select exists (select 1 \(notified))")
-  /// The notifications between the ids $1 and $2 that were not read, and the devices of their users.
-  fileprivate static let notified = """
+  private static let hasDevices = SQL("select exists (select 1 \(notified(between: "$1", "$2", since: "$3")))")
+  /// The notifications between two ids that were not read, and the devices that their users had before. The clock may have
+  /// gone back since, so ids tell the order.
+  fileprivate static func notified(between start: String, _ end: String, since time: String) -> String {
+    """
     from notification n
     cross join push_subscription s on s.user_id = n.user_id
-    where n.id > $1 and n.id <= $2 and n.created_at > $3 and n.read_at is null and s.created_at <= n.created_at
+    where n.id > \(start) and n.id <= \(end) and n.created_at > \(time) and n.read_at is null and s.id < n.id
     """
-
-  /// The unread notifications of a user, up to a limit.
-  public func unreadNotificationCount(of user: ID<User>, limit: Int) throws(Refusal) -> Int {
-    try run { connection in
-      try connection.first(
-        """
-        select count(*)
-        from (
-          select 1
-          from notification
-          where user_id = $1 and read_at is null
-          limit $2
-        ) counted
-        """, user.number, limit
-      ) { try $0.int(0) } ?? 0
-    }
   }
 
   /// The number of messages that wait, of a user or of all.
@@ -149,22 +135,25 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Queues notifications between two ids for all devices of their users. Notes that they were looked at.
+  /// Queues notifications between two ids for all devices of their users. Notes that they were looked at. Returns the number
+  /// of rows that were added or changed.
   ///
   /// - Parameter time: earlier notifications are not sent.
-  public func enqueuePushes(after start: Int, upTo end: Int, since time: Int64) throws(Refusal) {
+  public func enqueuePushes(after start: Int, upTo end: Int, since time: Int64) throws(Refusal) -> Int {
     try run { connection in
-      try connection.execute(Self.enqueue, start, end, Int(time))
+      let count = try connection.execute(Self.enqueue, Int(now), start, end, Int(time))
       try connection.execute("update push_state set last_notification = $1 where id = 1", end)
+      return count
     }
   }
 
+  /// A notification may be of a clock that was ahead.
   private static let enqueue = SQL(
     """
     insert into push_delivery (subscription_id, topic, notification_id, urgency, created_at, due_at)
     select s.id, iif(n.conversation_id is null, 'n' || n.id, 'c' || n.conversation_id), n.id,
-      case n.kind \(urgencies) end, n.created_at, max(n.created_at, coalesce(s.retry_at, 0))
-    \(ReadTransaction.notified)
+      case n.kind \(urgencies) end, min(n.created_at, $1), max(min(n.created_at, $1), coalesce(s.retry_at, 0))
+    \(ReadTransaction.notified(between: "$2", "$3", since: "$4"))
     order by n.id
     on conflict (subscription_id, topic) do update
     set notification_id = excluded.notification_id, urgency = excluded.urgency, created_at = excluded.created_at,
@@ -174,11 +163,11 @@ extension WriteTransaction {
     .map { "when '\($0.rawValue)' then \($0.urgency)" }
     .joined(separator: " ")
 
-  /// Deletes messages beyond the bounds: the least urgent first, then the oldest. Returns their rows.
-  public func trimPushes(of users: Set<ID<User>>, to bounds: PushQueueBounds) throws(Refusal) -> Set<Int> {
+  /// Deletes messages of users beyond a bound: the least urgent first, then the oldest. Returns their rows.
+  public func trimPushes(of users: Set<ID<User>>, to bound: Int) throws(Refusal) -> Set<Int> {
     var trimmed: Set<Int> = []
     for user in users {
-      let excess = try waitingPushCount(of: user) - bounds.ofUser
+      let excess = try waitingPushCount(of: user) - bound
       guard excess > 0 else { continue }
       trimmed.formUnion(
         try run { connection in
@@ -198,24 +187,42 @@ extension WriteTransaction {
           ) { row in try row.int(0) }
         })
     }
-    let excess = min(try waitingPushCount() - bounds.ofSite, Self.notificationChunk)
-    guard excess > 0 else { return trimmed }
-    return trimmed.union(
-      try run { connection in
-        try connection.all(
-          """
-          delete from push_delivery
-          where id in (
-            select id
-            from push_delivery
-            where notification_id is not null
-            order by urgency, created_at, id
-            limit $1
-          )
-          returning id
-          """, excess
-        ) { row in try row.int(0) }
-      })
+    return trimmed
+  }
+
+  /// Deletes messages of the site beyond a bound in the same order, up to a chunk. Returns their rows, and the number of those
+  /// that wait.
+  public func trimPushes(to bound: Int) throws(Refusal) -> (rows: Set<Int>, left: Int) {
+    let count = try waitingPushCount()
+    let excess = min(count - bound, Self.notificationChunk)
+    guard excess > 0 else { return ([], count) }
+    let rows = try run { connection in
+      try connection.all(
+        """
+        delete from push_delivery
+        where id in (
+          select id
+          from push_delivery
+          where notification_id is not null
+          order by urgency, created_at, id
+          limit $1
+        )
+        returning id
+        """, excess
+      ) { row in try row.int(0) }
+    }
+    return (Set(rows), count - rows.count)
+  }
+
+  /// Moves all that waits to an earlier time: the clock has gone back.
+  public func advancePushes(by time: Int64) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "update push_delivery set due_at = due_at - $1, created_at = min(created_at, $2) where due_at > $2", Int(time),
+        Int(now))
+      try connection.execute(
+        "update push_subscription set retry_at = retry_at - $1 where retry_at > $2", Int(time), Int(now))
+    }
   }
 
   /// Moves messages to a later time.

@@ -208,6 +208,7 @@ struct Restoration {
         "delete from session where id in (select value from json_each($1))", tokensOfApps.jsonText)
       try connection.revokeWebhooks(keepsSessions ? webhooks : nil)
       try connection.clearMail(at: now)
+      try connection.clearPushes()
       try undone?.carried.apply(to: connection)
       try connection.disableWebhookEndpoints(undone?.endedEndpoints ?? [], tokens: tokens, at: now)
       try connection.disableCommands(undone?.endedCommands ?? [], tokens: tokens)
@@ -361,6 +362,16 @@ extension Connection {
       try execute("update email set digest_due_at = 0")
     }
     try execute("update mail_state set last_notification = (select coalesce(max(id), 0) from notification)")
+  }
+
+  /// Deletes what waits in the queue of push messages, which was sent since the backup. Devices of kept sessions get no
+  /// notification of the backup again.
+  fileprivate func clearPushes() throws(SQLiteError) {
+    guard try has(table: "push_delivery", in: "main") else { return }
+    try execute("delete from push_delivery")
+    // Its migration passes over earlier notifications, too.
+    guard try has(table: "push_state", in: "main") else { return }
+    try execute("update push_state set last_notification = (select coalesce(max(id), 0) from notification)")
   }
 
   /// Adds an entry to the audit log of a restored database, in the name of an owner: the operator has no account.
