@@ -29,7 +29,8 @@ REWRITTEN = {}
 RESTORED = STARTED | {
     "session", "link", "audit", "setting", "webhook", "webhook_endpoint", "webhook_delivery", "command", "command_invocation",
     "command_reply", "mail_delivery", "mail_state", "password_reset", "email", "ended_session", "push_subscription", "push_delivery",
-    "backup", "job", "app_code", "app_grant", "app_refresh", "issuer_session"}
+    "backup", "job", "app_code", "app_grant", "app_refresh", "issuer_session",
+    "passkey_session"}
 
 
 class Releases(ServingTest):

@@ -60,6 +60,57 @@ import WebAuthn
     }
   }
 
+  @Test func `a deleted passkey ends the other sessions that it has opened`() async throws {
+    try await Village.open(.inMemory) { village in
+      let device = try await PasskeyDevice.registered(village, for: "grace")
+      let opened = try #require(try await device.signIn()["token"])
+      let password = try #require(try await village.signIn("grace", "grace’s password")["token"])
+      let other = try await PasskeyDevice.registered(village, for: "linus")
+      let foreign = try #require(try await other.signIn()["token"])
+      let list = try await village.expect(200, .get, "/me/passkeys", as: "grace")
+      let id = try #require(list["data.0.id"])
+      // Another user deletes nothing with its id.
+      try await village.expect(204, .delete, "/me/passkeys/\(id)", as: "linus")
+      try await village.expect(204, .delete, "/me/passkeys/\(id)", as: "grace")
+      func state(_ token: String) async throws -> String {
+        let answer = try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(token)"])
+        return answer.code ?? "\(answer.status)"
+      }
+      #expect(try await state(opened) == "session_ended")
+      #expect(try await state(password) == "200")
+      #expect(try await state(foreign) == "200")
+      #expect(try await village.rows("select cast(session_id as text) from passkey_session").count == 1)
+      #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
+    }
+  }
+
+  @Test func `the session that deletes its own passkey goes on`() async throws {
+    try await Village.open(.inMemory) { village in
+      let device = try await PasskeyDevice.registered(village, for: "grace")
+      let opened = try #require(try await device.signIn()["token"])
+      let fields: Fields = ["Authorization": "Bearer \(opened)"]
+      let id = try #require(try await village.request(.get, "/me/passkeys", fields: fields)["data.0.id"])
+      #expect(try await village.request(.delete, "/me/passkeys/\(id)", fields: fields).status == 204)
+      #expect(try await village.request(.get, "/me", fields: fields).status == 200)
+    }
+  }
+
+  @Test func `a new passkey needs a proof, and tells its user by inbox and mail`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      _ = await village.mail()
+      _ = try await PasskeyDevice.registered(village, for: "grace")
+      #expect(await village.mail().map(\.subject).contains { $0.lowercased().contains("passkey") })
+      let inbox = try await village.expect(200, .get, "/inbox?kind=passkey_created", as: "grace")
+      #expect(inbox.count("data") == 1)
+      clock.add(600_000)
+      let late = try await village.request(
+        .post, "/me/passkeys/options", as: "grace", fields: PasskeyDevice.host)
+      #expect(late.status == 403 && late.code == "step_up_required")
+    }
+  }
+
   @Test(arguments: COSEKey.algorithms)
   func `each algorithm signs in`(algorithm: Int) async throws {
     try await Village.open(.inMemory) { village in

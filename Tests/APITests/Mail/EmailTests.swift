@@ -101,6 +101,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func `a deleted address ends other sessions, as a changed one does`(
+    isKept: Bool
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      let session = try #require(try await village.signIn("grace", "grace’s password")["token"])
+      let token = try await village.token("grace", .read)
+      let body: [String: Any]? = isKept ? ["keep_sessions": true] : nil
+      try await village.expect(204, .delete, "/me/email", as: "grace", body)
+      for credential in [session, token] {
+        let answer = try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(credential)"])
+        #expect(answer.status == (isKept ? 200 : 401), "\(answer.text)")
+      }
+      // The next address is a first one.
+      try await village.confirmEmail("other@example.org", of: "grace")
+      try await village.expect(200, .get, "/me", as: "grace")
+    }
+  }
+
+  @Test func `a deleted address that was never confirmed ends no session`() async throws {
+    try await Village.open(.inMemory) { village in
+      let session = try #require(try await village.signIn("grace", "grace’s password")["token"])
+      _ = try await village.emailCode("grace@example.org", of: "grace")
+      try await village.expect(204, .delete, "/me/email", as: "grace")
+      #expect(try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(session)"]).status == 200)
+    }
+  }
+
   @Test func `a deleted address still gets the notices of what happened before`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.confirmEmail("grace@example.org", of: "grace")

@@ -362,6 +362,7 @@ private let wholeSite = SiteSettingsChange(
     try sent.take(.linkIdentity(at: "work", back: "/you/accounts"))
     try sent.take(.enableSecondFactor(code: "287082", keepSessions: true))
     try sent.take(.disableSecondFactor(keepSessions: true))
+    try sent.take(.deleteEmail(keepSessions: true))
     try sent.take(.changePassword(from: "a short one", to: "a long one", keepTokens: true))
     let limits = TokenLimits(forums: [ID(7)], rate: 60)
     try sent.take(

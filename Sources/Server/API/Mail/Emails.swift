@@ -16,7 +16,8 @@ extension API {
   }
 
   @Sendable static func deleteEmail(_ context: RequestContext) async throws -> Response {
-    try await context.community.deleteEmail(by: context.caller)
+    let keepsSessions = try await context.optionalBody { body in try body.optional("keep_sessions") ?? false }
+    try await context.community.deleteEmail(keepsSessions: keepsSessions, by: context.caller)
     return Response(.noContent)
   }
 

@@ -41,8 +41,9 @@ extension Community {
     }
   }
 
-  /// Deletes the caller's address. No-op without one. The address gets a notice.
-  public func deleteEmail(by caller: Caller) async throws(Refusal) {
+  /// Deletes the caller's address. No-op without one. The address gets a notice. After the end of a confirmed one other sessions
+  /// and all tokens end unless they are kept, as after a change: the next address is confirmed as a first one.
+  public func deleteEmail(keepsSessions: Bool, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
     try await store.write { tx throws(Refusal) in
       let caller = try tx.revalidate(caller)
@@ -53,6 +54,9 @@ extension Community {
       try tx.deleteMailedLinks(of: user)
       if let old = before.address, before.stoppedAt == nil {
         try tx.enqueueMail(.account(.addressChanged), of: user, to: old)
+      }
+      if before.address != nil, !keepsSessions {
+        try tx.endSessions(of: user, except: caller.session, keepsTokens: false)
       }
       try tx.logPrivateChange(of: user, by: user)
     }

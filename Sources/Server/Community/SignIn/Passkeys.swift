@@ -100,12 +100,15 @@ extension Community {
     }
   }
 
-  /// No-op if already deleted.
+  /// Deletes a passkey, and ends the other sessions that it has opened: it may have been lost with its device. No-op if already
+  /// deleted.
   public func deletePasskey(_ id: ID<Passkey>, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
     try await store.write { tx throws(Refusal) in
       try tx.requireProof(of: caller, forbidsTokens: true)
-      guard try tx.deletePasskey(id, of: user) else { return }
+      guard try tx.passkey(id, of: user) != nil else { return }
+      try tx.endSessions(openedBy: id, except: caller.session)
+      _ = try tx.deletePasskey(id, of: user)
       try tx.addNotification(.passkeyDeleted, of: user, by: user)
     }
   }
@@ -139,10 +142,11 @@ extension Community {
       }
       // The user was verified, so the device passes the second factor, too.
       let factor = try tx.totp(of: known.user)?.confirmedAt
-      return .success(
-        try tx.activeSession(
-          of: known.user, secret, by: .passkey, on: device, from: origin, bounds, deviceKey: deviceKey,
-          secondFactor: factor))
+      let opened = try tx.activeSession(
+        of: known.user, secret, by: .passkey, on: device, from: origin, bounds, deviceKey: deviceKey,
+        secondFactor: factor)
+      try tx.note(opened.id, of: known.id)
+      return .success(opened)
     }
     return try outcome.get()
   }

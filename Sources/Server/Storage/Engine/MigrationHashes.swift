@@ -168,5 +168,8 @@ enum MigrationHashes {
     Migration(
       number: 55, name: "dialects",
       hash: "06bde05b88ea95b67ed32a627799f45e496852c8fded22bc8bc792cc9337bced"),
+    Migration(
+      number: 56, name: "passkey_sessions",
+      hash: "1d3f115bb010512e1f8b008dd38fc4a35d170cd8df15440578228ad3088a4f06"),
   ]
 }

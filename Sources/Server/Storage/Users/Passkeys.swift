@@ -136,6 +136,26 @@ extension WriteTransaction {
     }
   }
 
+  /// Notes that a sign-in with the passkey has opened a session.
+  public func note(_ session: ID<Session>, of passkey: ID<Passkey>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "insert into passkey_session (session_id, passkey_id) values ($1, $2)", session.number, passkey.number)
+    }
+  }
+
+  /// Ends the sessions that a passkey has opened, but one.
+  public func endSessions(openedBy passkey: ID<Passkey>, except current: ID<Session>?) throws(Refusal) {
+    try recordEnded { connection in
+      try connection.all(
+        """
+        delete from session
+        where id in (select session_id from passkey_session where passkey_id = $1) and id is distinct from $2
+        returning id, digest, 1
+        """, passkey.number, current?.number, read: EndedSession.init)
+    }
+  }
+
   /// Returns whether there was one.
   public func deletePasskey(_ id: ID<Passkey>, of user: ID<User>) throws(Refusal) -> Bool {
     try run { connection in

@@ -186,6 +186,16 @@ extension Check {
     ) { row in "session \(try row.int(0)) was opened by a linked account of another user" }
     try examination.expectNone(
       """
+      select s.session_id
+      from passkey_session s
+      join passkey p on p.id = s.passkey_id
+      join session o on o.id = s.session_id
+      where o.user_id <> p.user_id or o.kind <> 'session'
+      order by s.session_id
+      """
+    ) { row in "session \(try row.int(0)) was opened by a passkey of another user" }
+    try examination.expectNone(
+      """
       select r.id
       from command_reply r
       where r.message_id is not null and not exists (select 1 from message m where m.id = r.message_id)

@@ -120,8 +120,11 @@ extension Request where Response == Void {
   }
 
   /// `DELETE /me/email`
-  public static func deleteEmail() -> Request {
-    Request(.delete, "/me/email")
+  ///
+  /// - Parameter keepSessions: spares other sessions and the tokens of programs.
+  public static func deleteEmail(keepSessions: Bool? = nil) -> Request {
+    let body = RequestBody.object { json in json.optional("keep_sessions", keepSessions) }
+    return Request(.delete, "/me/email", body: body)
   }
 
   /// `POST /password-resets`
