@@ -4,6 +4,7 @@ import Testing
 
 @testable import API
 @testable import Community
+@testable import Storage
 
 /// The recovery of a stolen account by the staff.
 @Suite struct RecoveryTests {
@@ -46,6 +47,62 @@ import Testing
       #expect(opened["token"] != nil)
       #expect(await village.mail().isEmpty, "the thief gets no mail")
       try await village.expect(201, .post, "/sessions", ["name": "grace", "password": "a new password of grace"])
+    }
+  }
+
+  @Test func `what the thief has made gives no access any more`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.addUser("ben", .admin)
+      let (_, room) = try await village.garden(members: ["ben"])
+      func made(_ path: String, _ body: [String: Any], _ field: String, as name: String = "ben") async throws -> String {
+        try #require(try await village.expect(201, .post, path, as: name, body)[field])
+      }
+      let invite = try await made("/invites", ["role": "member"], "code")
+      let bot = try await made("/bots", ["name": "dice", "scope": "write"], "token")
+      let child = try #require(
+        try await village.request(
+          .post, "/me/tokens", ["name": "child", "scope": "read"], fields: ["Authorization": "Bearer \(bot)"])["token"])
+      let hook = try #require(
+        try await made("/webhooks", ["conversation_id": room, "name": "CI"], "url").split(separator: "/").last)
+      let draft: [String: Any] = ["name": "x", "url": "https://example.org/", "topics": ["me"]]
+      let endpoint = try await made("/webhook-endpoints", draft, "id")
+      let command = try await SlashCommandTests.create(as: "ben", in: village).id
+      // Invites and bots of others stay.
+      let others = (
+        invite: try await made("/invites", ["role": "member"], "code", as: "ada"),
+        bot: try await made("/bots", ["name": "coin", "scope": "write"], "token", as: "ada")
+      )
+      func state(_ token: String) async throws -> Int {
+        try await village.request(.get, "/me", fields: ["Authorization": "Bearer \(token)"]).status
+      }
+      #expect(try await state(bot) == 200)
+      #expect(try await state(child) == 200)
+      #expect(try await village.request(.post, "/hooks/\(hook)", ["text": "built"]).status < 300)
+      try await village.expect(200, .get, "/links/\(invite)")
+
+      try await village.expect(201, .post, "/users/@ben/recover", as: "ada")
+      #expect(try await state(bot) == 401)
+      #expect(try await state(child) == 401)
+      #expect(try await village.request(.post, "/hooks/\(hook)", ["text": "built"]).status == 404)
+      try await village.expect(410, .get, "/links/\(invite)")
+      for path in ["/webhook-endpoints/\(endpoint)", "/commands/\(command)"] {
+        let disabled = try await village.expect(200, .get, path, as: "ada")
+        #expect(disabled.bool("enabled") == false && disabled["disabled_reason"] == "owner_inactive")
+      }
+      #expect(try await state(others.bot) == 200)
+      try await village.expect(200, .get, "/links/\(others.invite)")
+      #expect(try Verification(village.folder).run(all: true).flatMap(\.faults) == [])
+    }
+  }
+
+  @Test func `the device of the thief is a new one`() async throws {
+    try await Village.open(.inMemory) { village in
+      let cookie = try await SignInTests.deviceCookie(of: "grace", "grace’s password", in: village)
+      let made = try await village.expect(201, .post, "/users/@grace/recover", as: "ada")
+      try await village.expect(201, .post, "/links/\(made["link.code"] ?? "")", ["password": "a new password of grace"])
+      let notices = try await village.rows("select 'one' from notification where kind = 'sign_in'").count
+      _ = try await SignInTests.deviceCookie(of: "grace", "a new password of grace", "phone", cookie, in: village)
+      #expect(try await village.rows("select 'one' from notification where kind = 'sign_in'").count == notices + 1)
     }
   }
 

@@ -129,6 +129,53 @@ import Testing
     }
   }
 
+  /// Signs in on a browser. Returns the cookie of the device.
+  ///
+  /// - Parameter cookie: of an earlier sign-in.
+  static func deviceCookie(
+    of name: String, _ password: String, _ device: String = "tablet", _ cookie: String? = nil, in village: Village
+  ) async throws -> String {
+    var fields: Fields = ["Origin": village.origin]
+    if let cookie { fields.add("Cookie", cookie) }
+    let body: [String: Any] = ["name": name, "password": password, "cookie": true, "device": device]
+    let answer = try await village.request(.post, "/sessions", body, fields: fields)
+    return try deviceCookie(in: answer)
+  }
+
+  private static func deviceCookie(in answer: Answer) throws -> String {
+    let cookie = answer.fields.all("set-cookie").first { $0.hasPrefix("parley-device=") }
+    return String(try #require(cookie, "\(answer.text)").prefix { $0 != ";" })
+  }
+
+  @Test func `a new password voids the cookies of devices but the one of its own device`() async throws {
+    // Clocks that go back change nothing.
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let (old, new) = ("grace’s password", "a new password of grace")
+      let own = try await Self.deviceCookie(of: "grace", old, in: village)
+      let foreign = try await Self.deviceCookie(of: "grace", old, "phone", in: village)
+      clock.add(-7_200_000)
+      let body = ["old_password": old, "password": new]
+      let fields: Fields = ["Authorization": "Bearer \(village.token("grace"))", "Cookie": own]
+      let changed = try await village.request(.put, "/me/password", body, fields: fields)
+      #expect(changed.status == 204)
+      let next = try Self.deviceCookie(in: changed)
+      func notices(_ cookie: String, _ device: String) async throws -> Int {
+        _ = try await Self.deviceCookie(of: "grace", new, device, cookie, in: village)
+        return try await village.expect(200, .get, "/inbox?kind=sign_in", as: "grace").count("data")
+      }
+      let before = try await village.expect(200, .get, "/inbox?kind=sign_in", as: "grace").count("data")
+      #expect(try await notices(next, "renamed") == before)
+      #expect(try await notices(own, "renamed again") == before + 1)
+      #expect(try await notices(foreign, "another") == before + 2)
+      // Without a cookie, or with that of another user, none is made.
+      let again = ["old_password": new, "password": "the next password of grace"]
+      let without: Fields = ["Authorization": "Bearer \(village.token("grace"))", "Cookie": foreign]
+      let second = try await village.request(.put, "/me/password", again, fields: without)
+      #expect(second.status == 204 && second.fields.all("set-cookie").isEmpty)
+    }
+  }
+
   @Test func `the device of a user without sessions and sign-ins is new`() async throws {
     try await Village.open(.inMemory) { village in
       let grace = village.userID("grace")
@@ -148,7 +195,7 @@ import Testing
   @Test func `the database has no key for device cookies`() async throws {
     try await Village.open(.inMemory) { village in
       let (grace, view) = (village.userID("grace"), village.community.view())
-      let claim = DeviceCookie.claim(grace, "x", "0")
+      let claim = DeviceCookie.claim(grace, "x", "0", "1")
       let values = try await village.community.store.readInBackground { tx throws(Refusal) in
         try tx.run { connection in try connection.all("select value from setting") { try $0.text(0) } }
       }

@@ -80,12 +80,15 @@ extension API {
         try body.optional("keep_tokens") ?? false
       )
     }
-    try await context.counting(
+    let device = try await context.counting(
       try context.passwordGuess(), isWrong: { $0.isWrongPassword("old_password") }
     ) { () async throws(Refusal) in
-      try await context.community.changePassword(from: old, to: new, keepsTokens: keepsTokens, by: context.caller)
+      try await context.community.changePassword(
+        from: old, to: new, keepsTokens: keepsTokens, cookie: context.deviceCookie, by: context.caller)
     }
-    return Response(.noContent)
+    var response = Response(.noContent)
+    if let device { context.addDeviceCookie(device, to: &response) }
+    return response
   }
 
   @Sendable static func createToken(_ context: RequestContext) async throws -> Response {
@@ -235,12 +238,16 @@ extension RequestContext {
   /// The cookies of the session and of the device.
   package func addCookies(of opened: OpenedSession, to response: inout Response) throws(Refusal) {
     let device = try view.deviceCookie(for: opened)
-    for cookie in [
-      cookie(holding: opened.token, maxAge: Authentication.cookieAge),
-      cookie(Authentication.deviceCookieName(server), holding: device, maxAge: Authentication.cookieAge),
-    ] {
-      if let cookie { response.fields.add("Set-Cookie", cookie) }
+    if let cookie = cookie(holding: opened.token, maxAge: Authentication.cookieAge) {
+      response.fields.add("Set-Cookie", cookie)
     }
+    addDeviceCookie(device, to: &response)
+  }
+
+  fileprivate func addDeviceCookie(_ device: String, to response: inout Response) {
+    let name = Authentication.deviceCookieName(server)
+    guard let cookie = cookie(name, holding: device, maxAge: Authentication.cookieAge) else { return }
+    response.fields.add("Set-Cookie", cookie)
   }
 
   /// Makes the browser drop the session cookie.

@@ -185,10 +185,14 @@ extension Community {
     }
   }
 
-  /// Sets a new password and revokes all sessions and, unless `keepsTokens`, all tokens, except the current one.
+  /// Sets a new password and revokes all sessions and, unless `keepsTokens`, all tokens, except the current one. The cookies of
+  /// devices end, too.
+  ///
+  /// - Parameter cookie: of the caller's device.
+  /// - Returns: the next cookie of the device, if it had a valid one.
   public func changePassword(
-    from old: String, to new: String, keepsTokens: Bool, by caller: Caller
-  ) async throws(Refusal) {
+    from old: String, to new: String, keepsTokens: Bool, cookie: String?, by caller: Caller
+  ) async throws(Refusal) -> String? {
     let user = try caller.requireUser(.admin)
     try Texts.checkPassword(new, bounds)
     try await store.readInBackground(.credentials) { tx throws(Refusal) in
@@ -196,13 +200,17 @@ extension Community {
     }
     let storedHash = try await checkPassword(old, "old_password", of: user)
     let hash = try await passwords.hash(new)
-    try await store.write { tx throws(Refusal) in
+    return try await store.write { [deviceKey] tx throws(Refusal) in
       try tx.requireProofBesidesPassword(of: caller)
       guard try tx.password(of: user) == storedHash else { throw .conflict }
+      let known = try cookie.flatMap { text throws(Refusal) in try tx.deviceCookie(text, of: user, key: deviceKey) }
       try tx.setPassword(hash, of: user)
       try tx.endSessions(of: user, except: caller.session, keepsTokens: keepsTokens)
       try tx.deleteMailedLinks(of: user)
       try tx.mailNotification(.account(.passwordChanged), of: user)
+      guard let known else { return nil }
+      return try DeviceCookie.make(
+        for: user, factor: known.factor, id: try tx.firstDeviceID(of: user), key: deviceKey)
     }
   }
 

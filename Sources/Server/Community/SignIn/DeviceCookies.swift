@@ -1,12 +1,13 @@
 // The cookie of a device on which a user signed in; it outlives the session. Wrong passwords and codes from the device are
 // counted apart, so that guesses from elsewhere do not lock the user out. For codes the cookie must be of a sign-in that has
-// passed the present second factor: cookies that cost only the password would multiply the guesses.
+// passed the present second factor: cookies that cost only the password would multiply the guesses. A change of the password voids the
+// cookies of earlier sign-ins: with one, a thief would sign in without a notice of a new device.
 
 public import ParleyModel
 import Storage
 
-/// A cookie is `<user>.<device>.<factor>.<signature>`. The factor is the time when the app that the sign-in has passed was
-/// confirmed, or 0.
+/// A cookie is `<user>.<device>.<factor>.<id>.<signature>`. The factor is the time when the app that the sign-in has passed was
+/// confirmed, or 0; the id is that of its session.
 struct DeviceCookie {
   static let purpose = "device"
   /// Longer input is not a device cookie.
@@ -15,7 +16,17 @@ struct DeviceCookie {
   let device: String
   let factor: String
 
-  static func claim(_ user: ID<User>, _ device: String, _ factor: String) -> String { "\(user).\(device).\(factor)" }
+  static func claim(_ user: ID<User>, _ device: String, _ factor: String, _ id: String) -> String {
+    "\(user).\(device).\(factor).\(id)"
+  }
+
+  /// A new cookie.
+  static func make(for user: ID<User>, factor: String, id: Int, key: [UInt8]?) throws(Refusal) -> String {
+    let device = try Secret.make(byteCount: Secret.codeByteCount)
+    guard let key else { throw .unavailable }
+    let claim = Self.claim(user, device.text, factor, "\(id)")
+    return "\(claim).\(try TextSignature.make(purpose, claim, key: key))"
+  }
 }
 
 extension Community {
@@ -26,10 +37,8 @@ extension Community {
 extension CommunityView {
   /// A cookie for the device of a sign-in.
   public func deviceCookie(for opened: OpenedSession) throws(Refusal) -> String {
-    let device = try Secret.make(byteCount: Secret.codeByteCount)
-    guard let key = community.deviceKey else { throw .unavailable }
-    let claim = DeviceCookie.claim(opened.user.summary.id, device.text, "\(opened.secondFactor ?? 0)")
-    return "\(claim).\(try TextSignature.make(DeviceCookie.purpose, claim, key: key))"
+    try DeviceCookie.make(
+      for: opened.user.summary.id, factor: "\(opened.secondFactor ?? 0)", id: opened.id.number, key: community.deviceKey)
   }
 
   /// The device of a cookie, if it was given to the user with this sign-in name.
@@ -52,13 +61,14 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
-  /// The cookie, if it was given to the user.
+  /// The cookie, if it was given to the user since the last change of the password.
   func deviceCookie(_ text: String, of user: ID<User>, key: [UInt8]?) throws(Refusal) -> DeviceCookie? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard text.utf8.count <= DeviceCookie.maxBytes, parts.count == 4, ID<User>(parts[0]) == user,
+    guard text.utf8.count <= DeviceCookie.maxBytes, parts.count == 5, ID<User>(parts[0]) == user,
       let key,
       try TextSignature.isRight(
-        parts[3], DeviceCookie.purpose, DeviceCookie.claim(user, parts[1], parts[2]), key: key)
+        parts[4], DeviceCookie.purpose, DeviceCookie.claim(user, parts[1], parts[2], parts[3]), key: key),
+      let id = Int(parts[3]), id >= (try firstDeviceID(of: user))
     else { return nil }
     return DeviceCookie(device: parts[1], factor: parts[2])
   }

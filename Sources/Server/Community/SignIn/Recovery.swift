@@ -1,6 +1,7 @@
 // Recovery of a stolen account by the staff. Nothing signs in any more that the thief may have set up: the password, the second
-// factor, passkeys, linked accounts, the address of mail, sessions, tokens, connected apps. The user sets a new password with a
-// link, or keeps one linked account.
+// factor, passkeys, linked accounts, the address of mail, sessions, tokens, connected apps, the cookies of devices. Invites, webhooks,
+// slash commands and the tokens of bots end, too: the thief may have made them. The user sets a new password with a link, or keeps one
+// linked account.
 
 public import ParleyModel
 import Storage
@@ -23,7 +24,7 @@ extension CommunityView {
 }
 
 extension Community {
-  /// Takes all ways to sign in from a user, and ends their sessions and tokens.
+  /// Takes all ways to sign in from a user, and ends their sessions and tokens, and all that they have made and that gives access.
   ///
   /// - Parameter kept: a linked account that stays, at a provider of the settings.
   /// - Returns: the link with which the user sets a new password; nil if the user may have none.
@@ -47,6 +48,7 @@ extension Community {
       guard mayHavePassword || kept != nil else { throw .passwordSignInOff }
       try tx.removeSignInMethods(of: id, keeping: kept, by: actor)
       try tx.endAllSessions(of: id)
+      try tx.endAccess(madeBy: id)
       try tx.audit(.userRecovered, by: actor, subject: id.number)
       guard mayHavePassword else { return nil }
       let link = PasswordReset(code: secret.text, expiresAt: tx.now + Self.resetTime)

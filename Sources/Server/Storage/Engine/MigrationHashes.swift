@@ -171,5 +171,8 @@ enum MigrationHashes {
     Migration(
       number: 56, name: "passkey_sessions",
       hash: "1d3f115bb010512e1f8b008dd38fc4a35d170cd8df15440578228ad3088a4f06"),
+    Migration(
+      number: 57, name: "device_cookies",
+      hash: "36e1a3a1f1e69845f14c11db0357857425fb98abdcfb19d589c8089cefef32fa"),
   ]
 }

@@ -182,18 +182,21 @@ struct CarriedChanges: Sendable {
   // MARK: Access
 
   private mutating func addPasswords(_ connection: Connection) throws(SQLiteError) {
+    let hasDevices = try connection.bothHave(column: "devices_after", of: "account")
     try add(
       "changed password", "kept", connection,
-      """
-      select m.id, m.password
-      from main.account m
-      join restored.account r on r.id = m.id
-      where m.password is not r.password and m.state not in ('left', 'erased') and r.state <> 'erased'
-      """
+      SQL(
+        """
+        select m.id, m.password, \(hasDevices ? "m.devices_after" : "0")
+        from main.account m
+        join restored.account r on r.id = m.id
+        where m.password is not r.password and m.state not in ('left', 'erased') and r.state <> 'erased'
+        """)
     ) { row in
-      let (id, hash) = (try row.int(0), try row.optionalText(1))
+      let (id, hash, devices) = (try row.int(0), try row.optionalText(1), try row.int(2))
       return { connection throws(SQLiteError) in
         try connection.execute("update account set password = $1 where id = $2", hash, id)
+        if hasDevices { try connection.execute("update account set devices_after = $1 where id = $2", devices, id) }
       }
     }
   }

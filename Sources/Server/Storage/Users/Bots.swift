@@ -18,6 +18,35 @@ extension WriteTransaction {
   }
 }
 
+extension WriteTransaction {
+  /// Ends all that a user has made and that gives access without them: open invites, secrets of webhooks, outgoing webhooks, slash
+  /// commands, and the tokens of their bots, with the tokens that these created.
+  public func endAccess(madeBy user: ID<User>) throws(Refusal) {
+    try revokeInvites(of: user)
+    try revokeWebhooks(of: user)
+    try disableWebhookEndpoints(of: user)
+    try disableCommands(of: user)
+    try recordEnded { connection in
+      try connection.all(
+        """
+        with recursive family (id) as (
+          select s.id
+          from account a
+          join session s on s.user_id = a.id
+          where a.owner_id = $1 and a.role = 'bot'
+          union
+          select s.id
+          from session s
+          join family f on s.parent_id = f.id
+        )
+        delete from session
+        where id in (select id from family)
+        returning id, digest, 1
+        """, user.number, read: EndedSession.init)
+    }
+  }
+}
+
 extension ReadTransaction {
   /// Without the bots of webhooks.
   public func botCount() throws(Refusal) -> Int {

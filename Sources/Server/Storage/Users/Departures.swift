@@ -62,13 +62,8 @@ extension WriteTransaction {
       try connection.execute("delete from mormessages_subscription where user_id = $1", user.number)
       // The received bytes are removed by `Store.removeOrphanedParts`.
       try connection.execute("delete from upload where owner_id = $1", user.number)
-      try connection.execute(
-        """
-        update invite
-        set revoked_at = $1
-        where created_by = $2 and revoked_at is null
-        """, Int(now), user.number)
     }
+    try revokeInvites(of: user)
     // The archive is removed by `Store.stopRemovedExport`.
     try removeExport(of: user)
     try revokeWebhooks(of: user)

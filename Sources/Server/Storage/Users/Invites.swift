@@ -205,6 +205,18 @@ extension WriteTransaction {
     }
   }
 
+  /// Revokes the open invites of a maker.
+  func revokeInvites(of maker: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update invite
+        set revoked_at = $1
+        where created_by = $2 and revoked_at is null
+        """, Int(now), maker.number)
+    }
+  }
+
   /// Revokes invites of a maker that claim a user and expire by then.
   public func revokeInvites(claiming user: ID<User>, by maker: ID<User>, expiringBy time: Int64) throws(Refusal) {
     try run { connection in

@@ -81,6 +81,14 @@ extension ReadTransaction {
     ))
     """
 
+  /// Cookies of devices count from this id on. It is later than the sessions that were opened before the password was changed or
+  /// removed. Ids tell the order, whatever the clock says.
+  public func firstDeviceID(of user: ID<User>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first("select devices_after from account where id = $1", user.number) { try $0.int(0) } ?? .max
+    }
+  }
+
   /// The same by id, for a connection that has already authenticated.
   public func activeSession(_ id: ID<Session>) throws(Refusal) -> StoredSession? {
     try run { connection in

@@ -210,14 +210,16 @@ extension WriteTransaction {
     return due.count == limit
   }
 
+  /// Sets or removes a password. Cookies of devices from earlier sign-ins no longer count.
   public func setPassword(_ hash: String?, of user: ID<User>) throws(Refusal) {
+    let id = nextID()
     try run { connection in
       try connection.execute(
         """
         update account
-        set password = $1
-        where id = $2
-        """, hash, user.number)
+        set password = $1, devices_after = $2
+        where id = $3
+        """, hash, id, user.number)
     }
   }
 

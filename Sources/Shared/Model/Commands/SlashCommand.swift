@@ -27,7 +27,7 @@ public struct SlashCommand: Sendable, Hashable {
   public enum DisabledReason: String, Sendable, Hashable, CaseIterable {
     /// By the owner or other staff.
     case request
-    /// The owner was banned, disabled or deleted, or has left the staff.
+    /// The owner was banned, disabled or deleted, has left the staff, or was recovered.
     case ownerInactive = "owner_inactive"
     /// The token that made it has ended.
     case tokenRevoked = "token_revoked"

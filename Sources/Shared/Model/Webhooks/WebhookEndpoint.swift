@@ -32,7 +32,7 @@ public struct WebhookEndpoint: Sendable, Hashable {
     case failing
     /// The URL has answered 410.
     case gone
-    /// The owner was banned, disabled or deleted, or has left the staff.
+    /// The owner was banned, disabled or deleted, has left the staff, or was recovered.
     case ownerInactive = "owner_inactive"
     /// The token that made it has ended.
     case tokenRevoked = "token_revoked"
