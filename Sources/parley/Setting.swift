@@ -193,6 +193,9 @@ extension Setting {
   static let oidcACR = Setting(
     name: "oidc-acr", value: "ID=VALUE",
     summary: "authentication context that sign-ins need, such as one with a second factor", isRepeatable: true)
+  static let oidcClaimImports = Setting(
+    name: "oidc-claim-imports", value: "ID",
+    summary: "provider whose verified addresses claim the users of an import who had them", isRepeatable: true)
   static let oidcCA = Setting(
     name: "oidc-ca", value: "FILE",
     summary: "root certificates, PEM, that the certificates of providers have to chain to",
@@ -212,7 +215,7 @@ extension Setting {
     backupEvery, backupKeep, backupTo, backupHook, alert, alertSecretFile,
     outgoing, smtpURL,
     smtpPasswordFile, smtpCA, mailFrom, mailBounceTo, mailReplyTo, oidc, oidcClient, oidcSecretFile, oidcName,
-    oidcRoles, oidcGroups, oidcACR, oidcCA, passwordSignIn, dialects, log, logAddresses, development,
+    oidcRoles, oidcGroups, oidcACR, oidcClaimImports, oidcCA, passwordSignIn, dialects, log, logAddresses, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

@@ -906,6 +906,8 @@ class SettingTest(unittest.TestCase):
             ([self.SITE, self.URL, self.URL, self.CLIENT], "twice"),
             ([self.SITE, self.URL, "--oidc=w2=https://id.example.org", self.CLIENT, "--oidc-client=w2=x"], "twice"),
             ([self.SITE, self.URL, self.CLIENT, "--oidc-client=other=x"], "names other"),
+            ([self.SITE, self.URL, self.CLIENT, "--oidc-claim-imports=other"], "names other"),
+            (["--oidc-claim-imports=work"], "--oidc"),
             ([self.SITE, self.URL, self.CLIENT, "--oidc-roles=staff=owner"], "admin, moderator"),
             ([self.SITE, self.URL, self.CLIENT, "--oidc-roles=staff"], "GROUP=ROLE"),
             ([self.SITE, self.URL, self.CLIENT, "--oidc=b=https://b.example", "--oidc-client=b=x", "--oidc-roles=s=admin"], "ID:GROUP"),

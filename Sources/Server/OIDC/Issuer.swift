@@ -18,14 +18,18 @@ public struct Issuer: Sendable, Hashable {
   public let acr: String?
   /// Nil if the issuer gives no roles.
   public let roles: GroupRoles?
+  /// Whether an address that the issuer has verified claims the imported user who had it.
+  public let claimsImports: Bool
 
   public init(
     id: String, name: String, url: String, clientID: String, clientSecret: String?,
-    groupsClaim: String = defaultGroupsClaim, acr: String? = nil, roles: GroupRoles? = nil
+    groupsClaim: String = defaultGroupsClaim, acr: String? = nil, roles: GroupRoles? = nil,
+    claimsImports: Bool = false
   ) {
     (self.id, self.name, self.url) = (id, name, url)
     (self.clientID, self.clientSecret) = (clientID, clientSecret)
     (self.groupsClaim, self.acr, self.roles) = (groupsClaim, acr, roles)
+    self.claimsImports = claimsImports
   }
 
   public static let defaultGroupsClaim = "groups"

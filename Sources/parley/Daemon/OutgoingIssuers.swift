@@ -14,7 +14,7 @@ struct IssuerSettings {
   init?(_ settings: Settings, _ addresses: Addresses) throws(Settings.UsageError) {
     let urls = try Pairs(.oidc, settings)
     let others: [Setting] = [
-      .oidcClient, .oidcSecretFile, .oidcName, .oidcRoles, .oidcGroups, .oidcACR, .oidcCA,
+      .oidcClient, .oidcSecretFile, .oidcName, .oidcRoles, .oidcGroups, .oidcACR, .oidcClaimImports, .oidcCA,
     ]
     guard !urls.ids.isEmpty else {
       for setting in others where settings.text(setting) != nil {
@@ -29,6 +29,11 @@ struct IssuerSettings {
     let (groups, contexts) = (try Pairs(.oidcGroups, settings, urls), try Pairs(.oidcACR, settings, urls))
     let files = try Pairs(.oidcSecretFile, settings, urls)
     let roles = try Self.roles(settings, urls.ids)
+    let claiming = settings.all(.oidcClaimImports)
+    for id in claiming where urls[id] == nil {
+      throw settings.mistake(
+        .oidcClaimImports, "names \(Terminal.plain(id)), but no \(Setting.oidc.flag) does.")
+    }
     let issuers = try urls.ids.map { id throws(Settings.UsageError) in
       let url = urls[id] ?? ""
       guard Issuer.isURL(url) else {
@@ -45,7 +50,8 @@ struct IssuerSettings {
         clientSecret: try files[id].map { path throws(Settings.UsageError) in
           try settings.secret(.oidcSecretFile, in: path)
         },
-        groupsClaim: groups[id] ?? Issuer.defaultGroupsClaim, acr: contexts[id], roles: roles[id])
+        groupsClaim: groups[id] ?? Issuer.defaultGroupsClaim, acr: contexts[id], roles: roles[id],
+        claimsImports: claiming.contains(id))
     }
     if let twice = issuers.first(where: { one in issuers.contains { $0.id != one.id && $0.url == one.url } }) {
       throw settings.mistake(.oidc, "names \(twice.url) twice.")

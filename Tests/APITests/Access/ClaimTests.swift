@@ -73,7 +73,7 @@ import Testing
   }
 
   enum Stranger: CaseIterable, Sendable {
-    case unverified, otherAddress, otherIssuer, banned, ambiguous, claimed, promoted
+    case unverified, otherAddress, otherIssuer, notNamed, banned, ambiguous, claimed, promoted
   }
 
   @Test(arguments: Stranger.allCases) func `a stranger claims no user of an import`(stranger: Stranger) async throws {
@@ -86,6 +86,8 @@ import Testing
       case .otherAddress: subject = "w-1 emil@example.com"
       // The same subject elsewhere is another person.
       case .otherIssuer: subject = "80351110224678912"
+      // The settings name the other provider alone.
+      case .notNamed: (subject, issuer) = ("d-1 emil@example.org", OpenIDProvider.discord)
       case .banned: try await village.expect(200, .put, "/users/@emil/ban", as: "ada", ["reason": "spam"])
       case .ambiguous: try await addImported("emil_2", "8", from: "slack", email: "emil@example.org", in: village)
       case .promoted: try await village.expect(200, .patch, "/users/@emil", as: "ada", ["role": "moderator"])
@@ -130,6 +132,38 @@ import Testing
       #expect(try await village.request(.get, "/links/\(code)").status == 410)
       try await village.expect(202, .post, "/password-resets", ["login": "emil@example.org"])
       #expect(await village.mail().isEmpty)
+    }
+  }
+
+  @Test func `an address gets three mails a day, and they are no invites of the owner`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      try await village.changeSettings(["registration": "invite"])
+      try await addImported("emil", "7", from: "discourse", email: "emil@example.org", in: village)
+      try await addImported("zoe", "8", from: "discourse", email: "zoe@example.org", in: village)
+      let login = ["login": "emil@example.org"]
+      var times: [Int] = []
+      var codes: [String] = []
+      for minute in stride(from: 0, to: 1_455, by: 5) {
+        try await village.expect(202, .post, "/password-resets", login)
+        for mail in await village.mail() {
+          times.append(minute)
+          codes += [mail.code(of: "i")].compactMap(\.self)
+        }
+        clock.add(300_000)
+      }
+      #expect(times == [0, 5, 10, 1_450], "\(times)")
+      #expect(times.count == MailDeliverer.maxClaims + 1)
+      // Another user is not concerned.
+      try await village.expect(202, .post, "/password-resets", ["login": "zoe@example.org"])
+      #expect(await village.mail().count == 1)
+      #expect(try await village.expect(200, .get, "/invites", as: "ada").count("data") == 0)
+      let owner = village.user("ada")
+      let count = try await village.community.store.readInBackground { tx throws(Refusal) in
+        try tx.openInviteCount(of: owner)
+      }
+      #expect(count == 0)
+      #expect(try await village.request(.get, "/links/\(codes.last ?? "")").status == 200)
     }
   }
 

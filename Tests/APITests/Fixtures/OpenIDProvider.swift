@@ -9,7 +9,8 @@ import Testing
 /// A provider that signs users in at the site of a test: its code is the subject of the user.
 struct OpenIDProvider: Sendable {
   static let issuer = Issuer(
-    id: "work", name: "Work", url: "https://id.example.org", clientID: "parley", clientSecret: "secret")
+    id: "work", name: "Work", url: "https://id.example.org", clientID: "parley", clientSecret: "secret",
+    claimsImports: true)
   static let discord = Issuer(
     id: "discord", name: "Discord", url: "https://discord.com", clientID: "parley", clientSecret: "secret")
 

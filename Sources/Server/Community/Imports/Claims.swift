@@ -1,5 +1,6 @@
 // Claims of imported users by the person that they are: by an account at the program that they come from, or by an address that
-// they had there. The address counts if a provider has verified it, or if a mail with the link has arrived at it.
+// they had there. The address counts if a mail with the link has arrived at it, or if a provider has verified it whose addresses claim
+// users by the settings.
 
 public import OIDC
 public import ParleyModel
@@ -37,7 +38,7 @@ extension ReadTransaction {
     {
       return user
     }
-    guard let email else { return nil }
+    guard let email, issuer.claimsImports else { return nil }
     let users = Set(try importedUsers(withEmail: email, limit: Self.maxUsersOfImportedEmail).map(\.user))
     guard users.count == 1, let id = users.first, let user = try user(id), user.isClaimable else { return nil }
     return user
@@ -60,7 +61,7 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// The code of an invite with which the person at an address claims an imported user; nil while registration is closed. It is an
-  /// invite of the owner, for an hour.
+  /// invite in the name of the owner, for an hour.
   func mailedClaim(of user: User, at email: String) throws(Refusal) -> String? {
     guard user.isClaimable, try settings().registration != .closed, let owner = try owner(),
       try claimableUsers(withEmail: email).contains(where: { $0.user.summary.id == user.summary.id })
@@ -68,11 +69,11 @@ extension WriteTransaction {
     let secret = try Secret.make(byteCount: Secret.codeByteCount)
     let expiresAt = now + Community.mailedResetTime
     // A retried or repeated mail replaces its earlier link.
-    try revokeInvites(claiming: user.summary.id, by: owner, expiringBy: expiresAt)
+    try revokeMailedInvites(claiming: user.summary.id)
     _ = try add(
       NewInvite(
         digest: secret.digest, createdBy: owner, role: .member, forum: nil, claims: user.summary.id, maxUses: 1,
-        expiresAt: expiresAt))
+        expiresAt: expiresAt, isMailed: true))
     return secret.text
   }
 }

@@ -28,6 +28,8 @@ public actor MailDeliverer {
   static let resetInterval: Int64 = 300_000
   static let longResetInterval: Int64 = 7_200_000
   static let maxQuickResets = 5
+  /// Mails to claim an imported user within a day. Their addresses are those of people who may not know the site.
+  static let maxClaims = 3
   /// In milliseconds: the time between two notices about replies to the same user.
   static let noticeInterval: Int64 = 3_600_000
   /// In milliseconds.
@@ -228,8 +230,10 @@ extension WriteTransaction {
         try recordSent(mail, notification: composed.notification, next: next)
       case .reset:
         let count = try countMailedReset(of: mail.user, window: MailDeliverer.day)
-        let isQuick = count < MailDeliverer.maxQuickResets
-        let interval = isQuick ? MailDeliverer.resetInterval : MailDeliverer.longResetInterval
+        let isClaim = try user(mail.user)?.standing?.isImported == true
+        let isQuick = count < (isClaim ? MailDeliverer.maxClaims : MailDeliverer.maxQuickResets)
+        let pause = isClaim ? MailDeliverer.day : MailDeliverer.longResetInterval
+        let interval = isQuick ? MailDeliverer.resetInterval : pause
         try recordSent(mail, notification: nil, next: now + interval)
       case .replyNotice: try recordSent(mail, notification: nil, next: now + MailDeliverer.noticeInterval)
       case .confirmation, .passwordChanged, .addressChanged, .weeklyDigest:

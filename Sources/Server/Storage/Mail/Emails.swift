@@ -187,19 +187,20 @@ extension WriteTransaction {
     }
   }
 
-  /// Counts a mailed reset link.
+  /// Counts a mailed reset link, or one to claim the account, whose user has no address yet.
   ///
   /// - Returns: the links of the user within `window` milliseconds.
   public func countMailedReset(of user: ID<User>, window: Int64) throws(Refusal) -> Int {
     let counted = try run { connection in
       try connection.first(
         """
-        update email
-        set resets = case when resets_since > $1 then resets + 1 else 1 end,
-          resets_since = case when resets_since > $1 then resets_since else $2 end
-        where user_id = $3
+        insert into email (user_id, resets, resets_since)
+        values ($1, 1, $2)
+        on conflict (user_id) do update
+        set resets = case when resets_since > $3 then resets + 1 else 1 end,
+          resets_since = case when resets_since > $3 then resets_since else $2 end
         returning resets
-        """, Int(now - window), Int(now), user.number
+        """, user.number, Int(now), Int(now - window)
       ) { try $0.int(0) }
     }
     return counted ?? 1

@@ -10,10 +10,12 @@ public struct NewInvite: Sendable {
   public let claims: ID<User>?
   public let maxUses: Int?
   public let expiresAt: Int64?
+  /// Whether it is that of a mail. It does not count as one of its maker.
+  public let isMailed: Bool
 
   public init(
     digest: [UInt8], createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?, maxUses: Int?,
-    expiresAt: Int64?
+    expiresAt: Int64?, isMailed: Bool = false
   ) {
     self.digest = digest
     self.createdBy = createdBy
@@ -22,6 +24,7 @@ public struct NewInvite: Sendable {
     self.claims = claims
     self.maxUses = maxUses
     self.expiresAt = expiresAt
+    self.isMailed = isMailed
   }
 }
 
@@ -52,7 +55,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Invites, newest first: all, or those created by one user.
+  /// Invites, newest first: all, or those created by one user. Those of mails are omitted.
   public func invites(
     by maker: ID<User>?, _ slice: ListSlice
   ) throws(Refusal) -> [Invite] {
@@ -64,7 +67,7 @@ extension ReadTransaction {
           """
           select \(Invite.columns)
           from invite
-          where created_by = $1 and id \(page.comparison) $2
+          where created_by = $1 and id \(page.comparison) $2 and mailed = 0
           order by id \(page.order)
           limit $3
           """), maker.number, page.number(), slice.limit
@@ -80,7 +83,7 @@ extension ReadTransaction {
           """
           select \(Invite.columns)
           from invite
-          where id \(page.comparison) $1
+          where id \(page.comparison) $1 and mailed = 0
           order by id \(page.order)
           limit $2
           """), page.number(), slice.limit
@@ -101,7 +104,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Number of usable invites of a user.
+  /// Number of usable invites of a user, without those of mails.
   public func openInviteCount(of maker: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
@@ -109,7 +112,7 @@ extension ReadTransaction {
         select count(*)
         from invite
         where created_by = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
-        and (max_uses is null or uses < max_uses)
+        and (max_uses is null or uses < max_uses) and mailed = 0
         """, maker.number, Int(now)
       ) { row in try row.int(0) } ?? 0
     }
@@ -152,10 +155,10 @@ extension WriteTransaction {
       try connection.execute(
         """
         insert into invite (
-          id, digest, created_by, parent_id, role, forum_id, claims_user_id, max_uses, expires_at, created_at)
-        values ($1, $2, $3, (select invite_id from invite_use where user_id = $3), $4, $5, $6, $7, $8, $9)
+          id, digest, created_by, parent_id, role, forum_id, claims_user_id, max_uses, expires_at, created_at, mailed)
+        values ($1, $2, $3, (select invite_id from invite_use where user_id = $3), $4, $5, $6, $7, $8, $9, $10)
         """, id, invite.digest, invite.createdBy.number, invite.role.rawValue, invite.forum?.number,
-        invite.claims?.number, invite.maxUses, invite.expiresAt.map { Int($0) }, Int(now))
+        invite.claims?.number, invite.maxUses, invite.expiresAt.map { Int($0) }, Int(now), invite.isMailed)
     }
     return ID(id)
   }
@@ -217,15 +220,15 @@ extension WriteTransaction {
     }
   }
 
-  /// Revokes invites of a maker that claim a user and expire by then.
-  public func revokeInvites(claiming user: ID<User>, by maker: ID<User>, expiringBy time: Int64) throws(Refusal) {
+  /// Revokes the mailed invites that claim a user.
+  public func revokeMailedInvites(claiming user: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         update invite
         set revoked_at = $1
-        where created_by = $2 and claims_user_id = $3 and revoked_at is null and expires_at <= $4
-        """, Int(now), maker.number, user.number, Int(time))
+        where claims_user_id = $2 and mailed = 1 and revoked_at is null
+        """, Int(now), user.number)
     }
   }
 
