@@ -19,6 +19,7 @@ import pyotp
 from openid_issuer import CLIENT, LOGOUT, RSA, SECRET, Browser, Page, Providers, key, parameters, shared, signed, unsigned
 from servers import PARLEY, VENV_PYTHON, Server, free_port
 from serving import ServingTest, call, parley
+from test_client_commands import Home
 
 PASSWORD = "wool and needles"
 FAST = ("--rate-login=100000", "--rate-login-burst=100000", "--rate-registration=100000", "--rate-registration-burst=100000",
@@ -575,6 +576,94 @@ class LinkTest(OIDCTest):
         browser = self.new("leaver")
         self.assertEqual(browser.call("DELETE", "/users/me", {"how": "leave"})[0], 200)
         self.assertEqual(self.browser().sign_in(self.provider, sub="leaver")[1], "/oidc/work/sign-up")
+
+
+class IdentityCommandTest(Home, OIDCTest):
+    """The commands of linked accounts: those of the user, and those of the operator."""
+
+    def user(self, name):
+        self.say("user", "create", name, "--password-stdin", given=PASSWORD + "\n")
+        return self.browser(name)
+
+    def link_both(self, browser, name):
+        self.link(browser, sub=f"{name}-1", preferred_username=f"{name}.h")
+        self.link(browser, self.providers["other"], "other", sub=f"{name}-2", preferred_username=f"{name}\x1b[31m")
+
+    def linked(self):
+        return [json.loads(line) for line in self.tell("identities", "--json").splitlines()]
+
+    def forget_proofs(self):
+        with sqlite3.connect(f"{self.folder}/data/parley.db", timeout=30) as database:
+            database.execute("update session set proved_at = 0 where kind = 'session'")
+
+    def test_a_user_lists_and_unlinks_accounts(self):
+        self.check_refused(2, "Not signed in", "identities")
+        browser = self.user("lister")
+        self.tell("login", self.origin, "lister", given=PASSWORD + "\n")
+        self.assertEqual(self.tell("identities"), "")
+        self.link_both(browser, "lister")
+        first, second = self.linked()
+        self.assertEqual([first[key] for key in ("issuer", "issuer_name", "name")], ["work", "Work & Co", "lister.h"])
+        lines = self.tell("identities").splitlines()
+        self.assertEqual(lines[0], f"{first['id']}  Work & Co  lister.h  never used")
+        self.assertTrue(lines[1].startswith(f"{second['id']}  other  lister"), lines)
+        self.assertNotIn("\x1b", "".join(lines))
+        self.assertEqual(self.tell("identities", "--limit", "1").splitlines(), lines[:1])
+        # With the proof of the sign-in; once more is no fault.
+        for _ in range(2):
+            self.assertEqual(self.tell("unlink-identity", second["id"]), "The account is not linked.\n")
+        self.assertEqual([it["id"] for it in self.linked()], [first["id"]])
+        self.check_refused(2, "is not the number", "unlink-identity", "first")
+        # Later with the password.
+        other = self.browser()
+        other.sign_in(self.provider, sub="lister-1")
+        self.assertEqual(other.name, "lister")
+        self.forget_proofs()
+        self.check_refused(2, "no password", "unlink-identity", first["id"])
+        wrong = self.parley("unlink-identity", first["id"], given="guess\n")
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertEqual(len(self.linked()), 1)
+        self.assertEqual(json.loads(self.tell("unlink-identity", first["id"], "--json", given=PASSWORD + "\n")), {})
+        self.assertEqual(self.linked(), [])
+        self.assertEqual((other.name, browser.name), (None, "lister"))
+
+    def test_a_user_with_two_step_sign_in_proves_both(self):
+        browser = self.user("careful")
+        self.link_both(browser, "careful")
+        _, setup = browser.call("POST", "/me/second-factor")
+        status, made = browser.call("PUT", "/me/second-factor", {"code": pyotp.parse_uri(setup["url"]).now()})
+        self.assertEqual(status, 200, made)
+        codes = made["recovery_codes"]
+        self.tell("login", self.origin, "careful", given=f"{PASSWORD}\n{codes[0]}\n")
+        self.forget_proofs()
+        account = self.linked()[0]["id"]
+        self.check_refused(2, "no code", "unlink-identity", account, given=PASSWORD + "\n")
+        wrong = self.parley("unlink-identity", account, given=f"{PASSWORD}\n{codes[0]}\n")
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.tell("unlink-identity", account, given=f"{PASSWORD}\n{codes[1]}\n")
+        self.assertEqual(len(self.linked()), 1)
+
+    def test_the_operator_lists_accounts_and_keeps_one_in_a_recovery(self):
+        browser = self.user("stolen")
+        self.link_both(browser, "stolen")
+        head, first, second = self.say("user", "identities", "stolen").splitlines()
+        self.assertEqual(head.split(), ["ID", "SERVICE", "NAME", "SINCE", "LAST", "USED"])
+        kept = first.split()[0]
+        self.assertIn("stolen.h", first)
+        self.assertNotIn("\x1b", second)
+        unknown = subprocess.run(
+            [PARLEY, "user", "recover", "stolen", "--keep-identity", "1", "--data", f"{self.folder}/data"],
+            capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(unknown.returncode, 0)
+        self.assertEqual(browser.name, "stolen")
+        link = self.say("user", "recover", "stolen", "--keep-identity", kept)
+        self.assertRegex(link, r"/reset/[0-9a-f]{64}\n\Z")
+        self.assertEqual(browser.name, None)
+        rows = self.say("user", "identities", "stolen").splitlines()[1:]
+        self.assertEqual([row.split()[0] for row in rows], [kept])
+        again = self.browser()
+        again.sign_in(self.provider, sub="stolen-1")
+        self.assertEqual(again.name, "stolen")
 
 
 class ProofTest(OIDCTest):
