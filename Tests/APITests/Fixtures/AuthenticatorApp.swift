@@ -1,4 +1,5 @@
 import ParleyCrypto
+import ParleyWire
 import Testing
 
 @testable import API
@@ -38,10 +39,22 @@ struct AuthenticatorApp {
     return try #require(answer["params.challenge"])
   }
 
-  func confirm(_ code: String, _ challenge: String? = nil) async throws -> Answer {
+  /// - Parameter cookie: of the device.
+  func confirm(_ code: String, _ challenge: String? = nil, cookie: String? = nil) async throws -> Answer {
     let proof = if let challenge { challenge } else { try await self.challenge() }
+    var fields = Fields()
+    if let cookie { fields.add("Cookie", cookie) }
     return try await village.request(
-      .post, "/sessions/second-factor", ["challenge": proof, "code": code, "device": "Laptop"])
+      .post, "/sessions/second-factor", ["challenge": proof, "code": code, "device": "Laptop"], fields: fields)
+  }
+
+  /// The cookie of a browser on which the user has passed both steps.
+  func deviceCookie(with code: String) async throws -> String {
+    let body: [String: Any] = ["challenge": try await challenge(), "code": code, "cookie": true]
+    let answer = try await village.request(
+      .post, "/sessions/second-factor", body, fields: ["Origin": village.origin])
+    let cookie = answer.fields.all("set-cookie").first { $0.hasPrefix("parley-device=") }
+    return String(try #require(cookie, "\(answer.text)").prefix { $0 != ";" })
   }
 
   /// 201, or the code of the field `code`.
