@@ -32,6 +32,35 @@ class SecondFactor(Village):
         valid = {self.app.at(int(time.time()) + 30 * step) for step in range(-360, 361)}
         return next(code for code in map("{:06}".format, range(1_000)) if code not in valid)
 
+    def test_a_foreign_device_is_signed_out_and_its_traces_are_listed(self):
+        page = self.page(self.context("phone"))
+        self.sign_in(page.context, "grace", anew=True)
+        thief = self.context("laptop").request
+        body = {"name": "grace", "password": PASSWORD, "device": "stolen phone"}
+        token = thief.post(f"{self.origin}/api/v1/sessions", data=body).json()["token"]
+        headers = {"Authorization": f"Bearer {token}"}
+        self.assertEqual(thief.get(f"{self.origin}/api/v1/me", headers=headers).status, 200)
+        self.open(page, "/you/signins")
+        main = page.get_by_role("main")
+        main.get_by_role("button", name="This wasn't me").first.click()
+        expect(page.get_by_text("That device is signed out. Choose a new password.")).to_be_visible()
+        expect(page).to_have_url(f"{self.origin}/you/password?after=theft")
+        expect(main.get_by_label("New password")).to_be_visible()
+        self.assertEqual(thief.get(f"{self.origin}/api/v1/me", headers=headers).status, 401)
+        traces = main.get_by_role("navigation", name="Look for what that device may have added")
+        for name in ("Two-step sign-in", "Passkeys", "Connected apps", "API tokens"):
+            expect(traces.get_by_role("link", name=name)).to_be_visible()
+        expect(traces.get_by_role("link", name="Webhooks")).to_have_count(0)
+        self.photograph(page, "foreign-device")
+        self.assert_accessible(page, "foreign device")
+        self.assert_fits(page, "foreign device")
+        traces.get_by_role("link", name="API tokens").click()
+        expect(page).to_have_url(f"{self.origin}/you/tokens")
+        # The page without a foreign device has no such list.
+        self.open(page, "/you/password")
+        expect(main.get_by_label("New password")).to_be_visible()
+        expect(traces).to_have_count(0)
+
     def test_a_member_sets_it_up_and_signs_in_with_it(self):
         page = self.page(self.context("phone"))
         self.sign_in(page.context, "lin", anew=True)

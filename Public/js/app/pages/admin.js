@@ -6,7 +6,7 @@ import { everyPage } from '../core/everypage.js';
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { field } from '../parts/forms/field.js';
-import { besideSettings, loadSettingsSheet } from '../parts/lists/settingnav.js';
+import { besideSettings, loadSettingsSheet, settingLink } from '../parts/lists/settingnav.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
@@ -16,7 +16,6 @@ import { onReconnect } from '../state/siteevents.js';
 import { bytes, isolate, say, sayProblem } from '../core/text/text.js';
 import { moment } from '../core/text/times.js';
 import { notFound } from './notfound.js';
-import { settingLink } from './settings.js';
 
 /** Milliseconds without a key before a search. */
 const PAUSE = 200;

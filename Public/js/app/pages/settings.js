@@ -1,6 +1,6 @@
 // The settings of a user: the list of their pages, and the way out.
 
-import { el, icon, redraw } from '../core/dom.js';
+import { el, redraw } from '../core/dom.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { appearance } from '../account/settings/appearance.js';
 import { password } from '../account/security/password.js';
@@ -10,7 +10,7 @@ import { sessions, tokens } from '../account/security/sessions.js';
 import { stars } from '../account/settings/stars.js';
 import { button } from '../parts/forms/button.js';
 import { confirm } from '../parts/overlays/dialog.js';
-import { besideSettings, loadSettingsSheet } from '../parts/lists/settingnav.js';
+import { besideSettings, loadSettingsSheet, settingLink } from '../parts/lists/settingnav.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
@@ -54,12 +54,12 @@ async function groups(shell, column) {
   return groupDirectory(shell, column);
 }
 
-export async function open(shell, { part }) {
+export async function open(shell, { part, query }) {
   const { site } = shell;
   const offered = Object.keys(parts).filter((it) => (it !== 'email' || site.server.mail) && (it !== 'accounts' || site.server.issuers.length));
   if (offered.includes(part)) {
     const content = el('div.page-column');
-    const [close] = await Promise.all([parts[part](shell, content), loadSettingsSheet()]);
+    const [close] = await Promise.all([parts[part](shell, content, query), loadSettingsSheet()]);
     const split = besideSettings(say('settings.title'), offered.map((it) => [`/you/${it}`, pictures[it], say(`settings.${it}`)]), `/you/${part}`, content);
     split.classList.add('is-narrow');
     return {
@@ -112,17 +112,6 @@ function siteLinks({ server }) {
     [server.contact_url, 'mail', 'signIn.contact'],
   ].filter(([address]) => address);
   return links.length > 0 && el('nav.setting-list', { aria: { label: server.name } }, links.map(([address, picture, words]) => settingLink(address, picture, say(words))));
-}
-
-export function settingLink(href, picture, words, second) {
-  return el(
-    'a.setting-link',
-    { href },
-    icon(picture),
-    el('span', null, words),
-    second && el('span.mark', null, second),
-    el('i', null, icon('onward')),
-  );
 }
 
 async function passkeys(shell, column) {

@@ -1,4 +1,4 @@
-// A new password.
+// A new password. After a foreign sign-in the page also lists where to look for what it may have added.
 
 import { refill } from '../../core/dom.js';
 import { say, sayProblem } from '../../core/text/text.js';
@@ -8,7 +8,7 @@ import { savingForm } from '../../parts/forms/form.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { toast } from '../../parts/overlays/toast.js';
 
-export async function password(shell, column) {
+export async function password(shell, column, query) {
   const { site } = shell;
   const old = field(say('password.old'), { type: 'password', autocomplete: 'current-password', name: 'old_password' });
   const fresh = field(say('password.new'), {
@@ -27,5 +27,6 @@ export async function password(shell, column) {
     toast(say('password.done'));
   };
   const words = (error) => (error.field === 'old_password' ? say('password.wrong') : sayProblem(error));
-  refill(column, savingForm(save, { work, words }, old, fresh, keep));
+  const more = query.get('after') === 'theft' && (await import('./traces.js')).traces(site);
+  refill(column, savingForm(save, { work, words }, old, fresh, keep), more);
 }

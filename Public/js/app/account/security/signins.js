@@ -44,9 +44,9 @@ function row(shell, entry) {
   );
 }
 
-/** Ends the session of a foreign sign-in, and asks for a new password. */
+/** Ends the session of a foreign sign-in, and asks for a new password and for a look at what it may have added. */
 export async function wasNotMe(shell, session) {
   await shell.site.client.calls.revokeSession({ id: session });
   toast(say('signIns.ended'));
-  shell.router.go('/you/password');
+  shell.router.go('/you/password?after=theft');
 }

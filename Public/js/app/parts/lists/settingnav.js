@@ -14,3 +14,14 @@ export function besideSettings(label, links, here, column) {
     el('a.sidebar-link', { href, title: words, aria: { current: href === here ? 'page' : null } }, icon(picture), el('span.one-line', null, words));
   return el('div.setting-split', null, links.length > 1 && el('nav.setting-nav', { aria: { label } }, links.map(link)), column);
 }
+
+export function settingLink(href, picture, words, second) {
+  return el(
+    'a.setting-link',
+    { href },
+    icon(picture),
+    el('span', null, words),
+    second && el('span.mark', null, second),
+    el('i', null, icon('onward')),
+  );
+}
