@@ -54,7 +54,8 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.addUser("ben", .admin)
       let (_, room) = try await village.garden(members: ["ben"])
-      func made(_ path: String, _ body: [String: Any], _ field: String, as name: String = "ben") async throws -> String {
+      func made(_ path: String, _ body: [String: Any], _ field: String, as name: String = "ben") async throws -> String
+      {
         try #require(try await village.expect(201, .post, path, as: name, body)[field])
       }
       let invite = try await made("/invites", ["role": "member"], "code")

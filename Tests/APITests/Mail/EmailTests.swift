@@ -101,6 +101,18 @@ import Testing
     }
   }
 
+  @Test func `a new role is told to its user by mail`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      try await village.confirmEmail("ada@example.org", of: "ada")
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "moderator"])
+      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest"])
+      let sent = await village.mail()
+      #expect(sent.map(\.to.description) == ["grace@example.org"])
+      #expect(sent.first?.subject.contains("role") == true)
+    }
+  }
+
   @Test(arguments: [false, true]) func `a deleted address ends other sessions, as a changed one does`(
     isKept: Bool
   ) async throws {

@@ -183,7 +183,8 @@ import Testing
         if row.presence == .reading { try await stage.readAll() }
         clock.add(Int(PushDeliverer.onlineDelay))
         let second = await village.push().count
-        let expected = (row.isSent(kind) && row.presence == .away ? 1 : 0, row.isSent(kind) && row.presence == .inUse ? 1 : 0)
+        let isSent = row.isSent(kind)
+        let expected = (isSent && row.presence == .away ? 1 : 0, isSent && row.presence == .inUse ? 1 : 0)
         if (first, second) != expected { wrong.append("\(row): \(first) and \(second)") }
         // The next row begins without unread notifications and waiting topics.
         try await stage.set(nil, kind, by: authors)

@@ -307,6 +307,8 @@ extension PageText {
     case mailResetAction = "page.mail.resetAction"
     case mailResetHint = "page.mail.resetHint"
     case mailResetSubject = "page.mail.resetSubject"
+    case mailRoleChanged = "page.mail.roleChanged"
+    case mailRoleChangedSubject = "page.mail.roleChangedSubject"
     case mailSecurity = "page.mail.security"
     case mailSettings = "page.mail.settings"
     case mailTest = "page.mail.test"

@@ -153,6 +153,10 @@ extension WriteTransaction {
       content = MailContent(
         subject: words(.addressChangedSubject, parameters), lead: words(.addressChanged, parameters), words: words)
       content.footer = [(text: words(.security), url: nil)]
+    case .roleChanged:
+      content = MailContent(
+        subject: words(.roleChangedSubject, parameters), lead: words(.roleChanged, parameters), words: words)
+      content.footer = [(text: words(.security), url: nil)]
     }
     // A repeated link is another one, so a mailbox must not take it for a copy.
     let hasLink = due.kind == .reset || due.kind == .confirmation

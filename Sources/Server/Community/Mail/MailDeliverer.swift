@@ -236,7 +236,7 @@ extension WriteTransaction {
         let interval = isQuick ? MailDeliverer.resetInterval : pause
         try recordSent(mail, notification: nil, next: now + interval)
       case .replyNotice: try recordSent(mail, notification: nil, next: now + MailDeliverer.noticeInterval)
-      case .confirmation, .passwordChanged, .addressChanged, .weeklyDigest:
+      case .confirmation, .passwordChanged, .addressChanged, .roleChanged, .weeklyDigest:
         try recordSent(mail, notification: nil, next: nil)
       }
     case .refused(let reply):

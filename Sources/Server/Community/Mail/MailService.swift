@@ -74,6 +74,8 @@ public struct MailTexts: Sendable {
     case resetAction = "page.mail.resetAction"
     case resetHint = "page.mail.resetHint"
     case resetSubject = "page.mail.resetSubject"
+    case roleChanged = "page.mail.roleChanged"
+    case roleChangedSubject = "page.mail.roleChangedSubject"
     case security = "page.mail.security"
     case settings = "page.mail.settings"
     case test = "page.mail.test"

@@ -38,7 +38,8 @@ extension CommunityView {
   /// A cookie for the device of a sign-in.
   public func deviceCookie(for opened: OpenedSession) throws(Refusal) -> String {
     try DeviceCookie.make(
-      for: opened.user.summary.id, factor: "\(opened.secondFactor ?? 0)", id: opened.id.number, key: community.deviceKey)
+      for: opened.user.summary.id, factor: "\(opened.secondFactor ?? 0)", id: opened.id.number, key: community.deviceKey
+    )
   }
 
   /// The device of a cookie, if it was given to the user with this sign-in name.

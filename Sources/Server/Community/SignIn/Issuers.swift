@@ -418,6 +418,7 @@ extension WriteTransaction {
     let user = try change(before, to: after, by: id)
     try startRoleAccessChange(of: id, from: before.summary.role, to: role, by: id)
     if before.summary.role.isStaff, !role.isStaff { try revokeWebhooks(of: id) }
+    try mailNotification(.account(.roleChanged), of: id)
     try audit(
       .roleChanged, by: id, subject: id.number, reason: "Groups at \(issuer.name)",
       changes: user.summary.changes(since: before.summary, only: ["role"]))

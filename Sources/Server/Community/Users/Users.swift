@@ -225,6 +225,9 @@ extension Community {
       let changed = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
       try tx.startRoleAccessChange(
         of: before.summary.id, from: before.summary.role, to: after.summary.role, by: actor)
+      if after.summary.role != before.summary.role, actor != before.summary.id {
+        try tx.mailNotification(.account(.roleChanged), of: before.summary.id)
+      }
       // Setting the state replaces a ban.
       if change.isDisabled != nil { try tx.lift(.ban, of: before.summary.id, by: actor) }
       let isDisabled = after.standing?.state == .disabled && before.standing?.state != .disabled

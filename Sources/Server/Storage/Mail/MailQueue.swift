@@ -14,6 +14,7 @@ public enum MailKind: String, Sendable, Hashable, CaseIterable {
   case confirmation
   case passwordChanged = "password_changed"
   case addressChanged = "address_changed"
+  case roleChanged = "role_changed"
   case weeklyDigest = "weekly_digest"
   /// About a reply by mail that was not posted as it was written.
   case replyNotice = "reply_notice"
