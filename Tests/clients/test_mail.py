@@ -282,6 +282,7 @@ class Answering(Mailing):
         self.assertEqual(self.hand_over(self.reply(mail, "I am away.", Auto_Submitted="auto-replied")), "ignored")
         self.assertEqual(self.hand_over(b"\x00\xff" * 5_000_000 + b"x"), "ignored")
         self.assertEqual(self.metric('parley_mail_received_total{receipt="repeated"}'), 1)
+        self.assertGreaterEqual(self.metric('parley_mail_sends_total{kind="notification",outcome="accepted"}'), 1)
         self.say("verify")
 
     def test_a_stranger_posts_nothing_and_the_user_is_told(self):

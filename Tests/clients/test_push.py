@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 from restarting import ENDLESS
 from servers import LOOPBACK, PARLEY, VENV_PYTHON, Server, free_port
@@ -61,6 +62,19 @@ class Push(ServingTest):
             time.sleep(0.02)
         return self.lines()[1:]
 
+    def eventually_counted(self, line):
+        token = self.say("token", "ada", "--scope", "admin").strip()
+        deadline = time.monotonic() + 60
+        while True:
+            request = Request(f"{self.daemon.url}/metrics", headers={"Authorization": f"Bearer {token}"})
+            with urlopen(request, timeout=60) as answer:
+                lines = answer.read().decode().splitlines()
+            if line in lines:
+                break
+            self.assertLess(time.monotonic(), deadline, lines)
+            time.sleep(0.02)
+        self.assertNotIn(str(self.receiving), "\n".join(it for it in lines if "push" in it))
+
     def subscribe(self, path="/device"):
         device = self.lines()[0]
         body = {**device, "endpoint": device["endpoint"].replace("/device", path), "name": "Phone", "language": "de"}
@@ -90,6 +104,8 @@ class Push(ServingTest):
         self.assertEqual(urlsplit(notification["navigate"]).path, f"/m/{message['id']}")
         self.assertIn("ada", notification["title"])
         self.assertIn("A new pattern", notification["body"])
+        # Each request is counted by kind and outcome, without the device.
+        self.eventually_counted('parley_push_requests_total{kind="mention",outcome="accepted"} 1')
         self.daemon.stop()
         self.say("verify", "--all")
 

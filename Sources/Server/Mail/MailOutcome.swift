@@ -14,6 +14,20 @@ public enum MailOutcome: Sendable, Hashable, CustomStringConvertible {
   case unreachable(String)
   case timedOut
 
+  /// For metrics.
+  public var name: String {
+    switch self {
+    case .accepted: "accepted"
+    case .refused: "refused"
+    case .deferred: "deferred"
+    case .signInRefused: "sign_in_refused"
+    case .insecure: "insecure"
+    case .untrusted: "untrusted"
+    case .unreachable: "unreachable"
+    case .timedOut: "timed_out"
+    }
+  }
+
   public var description: String {
     switch self {
     case .accepted: "the mail server has taken the message"

@@ -64,6 +64,18 @@ public enum PushOutcome: Sendable, Hashable {
   /// No answer.
   case unreachable
 
+  /// For metrics.
+  public var name: String {
+    switch self {
+    case .accepted: "accepted"
+    case .gone: "gone"
+    case .tooLarge: "too_large"
+    case .busy: "busy"
+    case .refused: "refused"
+    case .unreachable: "unreachable"
+    }
+  }
+
   /// - Parameter retryAfter: seconds.
   public init(status: Int, retryAfter: Int?, body: [UInt8]) {
     switch status {

@@ -53,8 +53,19 @@ final class Metrics: Sendable {
     text.add(
       "parley_password_hashes_total", .counter, "Passwords that were hashed (scrypt), right or wrong.",
       Double(community.passwordHashCount))
-    if let mail { add(mail.service.receipts, to: &text) }
-    if let push { await add(push.deliverer.droppedCount, to: &text) }
+    if let mail {
+      add(mail.service.receipts, to: &text)
+      add(
+        await mail.deliverer.counts, as: "parley_mail_sends_total",
+        "Mails given to the mail server, by kind and outcome.",
+        to: &text)
+    }
+    if let push {
+      await add(push.deliverer.droppedCount, to: &text)
+      add(
+        await push.deliverer.counts, as: "parley_push_requests_total",
+        "Requests to push services, by kind of the notification and outcome.", to: &text)
+    }
     if let expiry = certificates?.expiry {
       text.add("parley_certificate_expiry_timestamp_seconds", .gauge, "End of the TLS certificate.", Double(expiry))
     }
@@ -140,6 +151,11 @@ final class Metrics: Sendable {
   private func add(_ receipts: MailReceiptCounts, to text: inout MetricsText) {
     text.begin("parley_mail_received_total", .counter, "Mails that parley mail-in handed over, by their outcome.")
     for (receipt, count) in receipts.all { text.sample(["receipt": receipt.rawValue], Double(count)) }
+  }
+
+  private func add(_ counts: DeliveryCounts, as name: String, _ help: String, to text: inout MetricsText) {
+    text.begin(name, .counter, help)
+    for (label, count) in counts.all { text.sample(["kind": label.kind, "outcome": label.outcome], Double(count)) }
   }
 
   private func add(_ dropped: Int, to text: inout MetricsText) {

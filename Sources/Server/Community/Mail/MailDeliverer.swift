@@ -14,6 +14,8 @@ public actor MailDeliverer {
   private var outage: (until: Int64, attempts: Int)?
   /// Why mail waits; nil while the mail server can be used.
   public private(set) var outageReason: String?
+  /// Mails that were given to the mail server since the start.
+  public private(set) var counts = DeliveryCounts()
 
   /// Between two rounds.
   static let interval: Duration = .seconds(5)
@@ -156,6 +158,7 @@ public actor MailDeliverer {
       message.returnPath = .address(address)
     }
     let outcome = await service.send(message)
+    counts.add(mail.kind.rawValue, outcome.name)
     switch outcome {
     case .accepted, .refused, .deferred:
       (outage, outageReason) = (nil, nil)

@@ -18,6 +18,8 @@ public actor PushDeliverer {
   private var sendingOfUser: [ID<User>: Int] = [:]
   /// Messages that the bounds of the queue have cost.
   public private(set) var droppedCount = 0
+  /// Requests to push services since the start.
+  public private(set) var counts = DeliveryCounts()
   private var isStopping = false
   /// The last notification that was looked at. It is stored with the next row of the queue.
   private var lastNotification = 0
@@ -213,6 +215,7 @@ public actor PushDeliverer {
     }
     // The next start sends it again.
     if outcome == .unreachable, Task.isCancelled { return }
+    counts.add(payload.data?.kind ?? "", outcome.name)
     if case .refused(let status, let words) = outcome {
       log("The push service \(service.host(of: subscription.endpoint)) refused a message: \(status) \(words)")
     }
