@@ -152,6 +152,30 @@ class Push(ServingTest):
             time.sleep(0.02)
         self.assertEqual(texts, {f"{number} for @lin" for number in range(len(rooms))})
 
+    def test_push_is_off_without_outgoing_requests_and_without_an_https_address(self):
+        device = {**self.lines()[0], "name": "Phone"}
+        self.subscribe()
+        url = self.command.index("--public-url")
+        without = [*self.command[:url], *self.command[url + 2:]]
+        for command, line in (
+                ([*self.command, "--outgoing", "off"], None), (without, "Push messages are off: they need an https address")):
+            with self.subTest(line=line):
+                self.daemon.stop()
+                self.daemon = self.start(*command)
+                self.assertIsNone(call(self.daemon, "GET", "/server")["vapid_key"])
+                with self.assertRaises(HTTPError) as refused:
+                    self.ask("lin", "POST", "/me/push-subscriptions", device)
+                with refused.exception as problem:
+                    self.assertEqual((problem.code, json.load(problem)["code"]), (403, "push_off"))
+                self.mention("Silent for @lin")
+                if line:
+                    self.assertIn(line, self.daemon.output())
+        # On again within a day: none was sent, and none is lost.
+        self.assertEqual(self.lines()[1:], [])
+        self.daemon.stop()
+        self.daemon = self.start(*self.command)
+        self.assertEqual(self.received(1)[0]["text"]["notification"]["body"], "Silent for @lin")
+
     def test_internal_addresses_are_refused(self):
         device = self.lines()[0]
         for endpoint in ("https://127.0.0.1:1/x", "https://10.0.0.1/x", "https://localhost/x", "ftp://push.example/x", "no address"):
