@@ -84,7 +84,7 @@ export function deviceSettings(shell) {
     },
   });
   draw();
-  return el('div', null, device, foot);
+  return el('div', null, device, canPush(site) && el('p.second', null, say('push.privacy')), foot);
 }
 
 /** A subscription ends with its session, so a user with too many signs out of one. */
