@@ -46,6 +46,22 @@ import Testing
     }
   }
 
+  @Test func `time to live and urgency depend on the kind`() async throws {
+    try await open { village, _, room in
+      func sent() async throws -> [String?] {
+        let request = try #require(await village.push().first)
+        return [request["TTL"], request["Urgency"]]
+      }
+      try await village.post("@grace", in: room, as: "ada")
+      #expect(try await sent() == ["86400", "high"])
+      try await village.expect(201, .post, "/me/tokens", as: "grace", ["name": "script", "scope": "read"])
+      #expect(try await sent() == ["604800", "normal"])
+      let (_, kitchen) = try await village.garden("kitchen", members: ["grace"])
+      try await village.post("@room", in: kitchen, as: "ada")
+      #expect(try await sent() == ["14400", "low"])
+    }
+  }
+
   @Test func `what is not notified is not pushed`() async throws {
     try await open { village, _, room in
       try await village.post("hello", in: room, as: "ada")

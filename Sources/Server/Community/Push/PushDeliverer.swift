@@ -199,6 +199,10 @@ public actor PushDeliverer {
     return trimmed
   }
 
+  private static func timeToLive(of payload: PushPayload) -> Int {
+    payload.data.flatMap { Notification.Kind(rawValue: $0.kind) }?.pushTime ?? Int(maxAge / 1_000)
+  }
+
   private func send(_ push: DuePush, _ payload: PushPayload, at now: Int64) async {
     let subscription = push.subscription
     let outcome: PushOutcome
@@ -206,7 +210,8 @@ public actor PushDeliverer {
       let request = try PushRequest(
         payload, to: subscription.endpoint, PushKeys(point: subscription.point, auth: subscription.auth),
         signedBy: service.vapid, topic: try service.topic(push.topic, of: subscription.id),
-        urgency: .init(rawValue: push.urgency) ?? .normal, timeToLive: Int(Self.maxAge / 1_000), isShort: push.isShort,
+        urgency: .init(rawValue: push.urgency) ?? .normal, timeToLive: Self.timeToLive(of: payload),
+        isShort: push.isShort,
         now: now / 1_000)
       outcome = await service.send(request)
     } catch {
@@ -221,6 +226,21 @@ public actor PushDeliverer {
     }
     let jitter = Int64.random(in: 0...Self.firstDelay)
     try? await community.store.write { tx throws(Refusal) in try tx.record(outcome, of: push, jitter: jitter) }
+  }
+}
+
+extension Notification.Kind {
+  /// The time for which a push service keeps a message for a device that is off, in seconds: hours for what was said to all, a day
+  /// for what was said to the user, a week for what has changed in the account.
+  fileprivate var pushTime: Int {
+    switch self {
+    case .room: 4 * 3_600
+    case .mention, .reply, .direct, .request, .report, .endpointDisabled, .alert: 86_400
+    case .warning, .token, .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed,
+      .signIn,
+      .passkeyCreated, .passkeyDeleted, .passkeyCopied, .identityLinked, .identityUnlinked:
+      7 * 86_400
+    }
   }
 }
 
