@@ -337,6 +337,24 @@ import Testing
     }
   }
 
+  @Test func `a clock that was set back while the server was off costs no wait`() async throws {
+    let clock = StoppedClock()
+    try await open(clock: clock) { village, _, room in
+      try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().count == 1)
+      clock.add(-7_200_000)
+      try await village.post("@grace again", in: room, as: "ada")
+      let restarted = PushDeliverer(village.community, village.pushDeliverer.service)
+      await restarted.round()
+      await restarted.finish()
+      #expect(await village.push().isEmpty)
+      clock.add(Int(PushDeliverer.topicInterval))
+      await restarted.round()
+      await restarted.finish()
+      #expect(try await village.rows("select topic from push_delivery where notification_id is not null").isEmpty)
+    }
+  }
+
   @Test func `a round composes no more messages than it may send`() async throws {
     try await open { village, _, room in
       for number in 1...3 { _ = try await village.subscribe("grace", "device\(number)") }

@@ -26,8 +26,8 @@ public actor PushDeliverer {
   /// At most so many messages wait: the last count, with each row that was added since. To count them all in each round would take
   /// longer than the round.
   private var maxWaiting: Int?
-  /// The time of the last round.
-  private var lastRound: Int64 = 0
+  /// The time of the last round; nil before the first.
+  private var lastRound: Int64?
 
   /// Between two rounds.
   static let interval: Duration = .seconds(1)
@@ -140,7 +140,14 @@ public actor PushDeliverer {
 
   /// A clock that goes back makes no message wait longer.
   private func noteTime(_ now: Int64) async throws(Refusal) {
-    let change = lastRound - now
+    let last: Int64
+    if let lastRound {
+      last = lastRound
+    } else {
+      // The clock may have been set back while the server was off.
+      last = try await community.store.readInBackground { tx throws(Refusal) in try tx.newestPushTime() } ?? now
+    }
+    let change = last - now
     if change > Self.minClockChange {
       try await community.store.write { tx throws(Refusal) in try tx.advancePushes(by: change) }
     }
@@ -248,11 +255,10 @@ extension ReadTransaction {
   fileprivate func step(
     for push: DuePush, isOnline: Bool, over service: PushService, in zones: TimeZones
   ) throws(Refusal) -> PushDeliverer.Step {
-    guard now - push.createdAt < PushDeliverer.maxAge,
-      let payload = try payload(of: push, over: service, in: zones)
-    else { return .drop(push) }
+    guard now - push.createdAt < PushDeliverer.maxAge else { return .drop(push) }
     let end = push.createdAt + PushDeliverer.onlineDelay
     if isOnline, now < end { return .postpone(push, until: end) }
+    guard let payload = try payload(of: push, over: service, in: zones) else { return .drop(push) }
     return .send(push, payload, now: now)
   }
 }

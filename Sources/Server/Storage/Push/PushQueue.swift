@@ -114,6 +114,14 @@ extension ReadTransaction {
     """
   }
 
+  /// The time of the newest message in the queue, sent or not. It is read once, after the start.
+  public func newestPushTime() throws(Refusal) -> Int64? {
+    let found = try run { connection in
+      try connection.first("select max(created_at) from push_delivery") { try $0.optionalInt(0) }
+    }
+    return (found ?? nil).map { Int64($0) }
+  }
+
   /// The number of messages that wait, of a user or of all.
   public func waitingPushCount(of user: ID<User>? = nil) throws(Refusal) -> Int {
     try run { connection in
