@@ -68,6 +68,7 @@ import Testing
       let draft: [String: Any] = ["name": "x", "url": "https://example.org/", "topics": ["me"]]
       let endpoint = try await made("/webhook-endpoints", draft, "id")
       let command = try await SlashCommandTests.create(as: "ben", in: village).id
+      let reset = try await made("/users/@grace/reset", [:], "code")
       // Invites and bots of others stay.
       let others = (
         invite: try await made("/invites", ["role": "member"], "code", as: "ada"),
@@ -86,6 +87,7 @@ import Testing
       #expect(try await state(child) == 401)
       #expect(try await village.request(.post, "/hooks/\(hook)", ["text": "built"]).status == 404)
       try await village.expect(410, .get, "/links/\(invite)")
+      #expect(try await village.request(.get, "/links/\(reset)").status == 404)
       for path in ["/webhook-endpoints/\(endpoint)", "/commands/\(command)"] {
         let disabled = try await village.expect(200, .get, path, as: "ada")
         #expect(disabled.bool("enabled") == false && disabled["disabled_reason"] == "owner_inactive")

@@ -19,13 +19,17 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction {
-  /// Ends all that a user has made and that gives access without them: open invites, secrets of webhooks, outgoing webhooks, slash
-  /// commands, and the tokens of their bots, with the tokens that these created.
+  /// Ends all that a user has made and that gives access without them: open invites, links to set a password, secrets of webhooks,
+  /// outgoing webhooks, slash commands, and the tokens of their bots, with the tokens that these created.
   public func endAccess(madeBy user: ID<User>) throws(Refusal) {
     try revokeInvites(of: user)
     try revokeWebhooks(of: user)
     try disableWebhookEndpoints(of: user)
     try disableCommands(of: user)
+    try run { connection in
+      // Few links are open at a time.
+      try connection.execute("delete from link where created_by = $1 and used_at is null", user.number)
+    }
     try recordEnded { connection in
       try connection.all(
         """
