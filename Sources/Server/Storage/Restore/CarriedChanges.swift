@@ -190,7 +190,7 @@ struct CarriedChanges: Sendable {
         select m.id, m.password, \(hasDevices ? "m.devices_after" : "0")
         from main.account m
         join restored.account r on r.id = m.id
-        where m.password is not r.password and m.state not in ('left', 'erased') and r.state <> 'erased'
+        where (m.password is not r.password\(hasDevices ? " or m.devices_after > r.devices_after" : "")) and m.state not in ('left', 'erased') and r.state <> 'erased'
         """)
     ) { row in
       let (id, hash, devices) = (try row.int(0), try row.optionalText(1), try row.int(2))
