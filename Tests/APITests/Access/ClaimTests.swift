@@ -139,7 +139,7 @@ import Testing
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       try await village.changeSettings(["registration": "invite"])
-      try await addImported("emil", "7", from: "discourse", email: "emil@example.org", in: village)
+      let emil = try await addImported("emil", "7", from: "discourse", email: "emil@example.org", in: village)
       try await addImported("zoe", "8", from: "discourse", email: "zoe@example.org", in: village)
       let login = ["login": "emil@example.org"]
       var times: [Int] = []
@@ -164,6 +164,14 @@ import Testing
       }
       #expect(count == 0)
       #expect(try await village.request(.get, "/links/\(codes.last ?? "")").status == 200)
+      // The last link of a day works as long as no other is sent.
+      clock.add(82_800_000)
+      #expect(try await village.request(.get, "/links/\(codes.last ?? "")").status == 200)
+      // The pause of claims ends with the claim: the new password can be reset at once.
+      try await village.expect(
+        201, .post, "/users", ["name": "emil", "password": "wool and needles", "invite": codes.last ?? ""])
+      let waiting = "select topic from mail_delivery where topic = 'reset' and user_id = \(emil)"
+      #expect(try await village.rows(waiting).isEmpty)
     }
   }
 

@@ -61,13 +61,13 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// The code of an invite with which the person at an address claims an imported user; nil while registration is closed. It is an
-  /// invite in the name of the owner, for an hour.
+  /// invite in the name of the owner, for a day.
   func mailedClaim(of user: User, at email: String) throws(Refusal) -> String? {
     guard user.isClaimable, try settings().registration != .closed, let owner = try owner(),
       try claimableUsers(withEmail: email).contains(where: { $0.user.summary.id == user.summary.id })
     else { return nil }
     let secret = try Secret.make(byteCount: Secret.codeByteCount)
-    let expiresAt = now + Community.mailedResetTime
+    let expiresAt = now + Community.mailedClaimTime
     // A retried or repeated mail replaces its earlier link.
     try revokeMailedInvites(claiming: user.summary.id)
     _ = try add(

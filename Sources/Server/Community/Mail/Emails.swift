@@ -9,6 +9,9 @@ extension Community {
   static let confirmationTime: Int64 = 86_400_000
   /// Lifetime of a password reset link that was mailed, in milliseconds: one hour.
   static let mailedResetTime: Int64 = 3_600_000
+  /// Lifetime of a mailed link to claim an imported account, in milliseconds: one day, as long as the pause after the last link of
+  /// a day. Requests by others can so not keep the person from a link that works.
+  static let mailedClaimTime: Int64 = 86_400_000
   /// Confirmation mails that a user may ask for within a day.
   static let maxConfirmations = 10
   /// Requests to reset a password that wait. The worker looks at them every few seconds.

@@ -205,6 +205,7 @@ extension WriteTransaction {
     after.standing?.state = .active
     if let hash { try setPassword(hash, of: before.summary.id) }
     try noteClaim(of: before.summary.id)
+    try forgetMailedResets(of: before.summary.id)
     return try change(before, to: after, by: before.summary.id).summary.id
   }
 }

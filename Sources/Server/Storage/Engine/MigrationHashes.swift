@@ -176,6 +176,6 @@ enum MigrationHashes {
       hash: "36e1a3a1f1e69845f14c11db0357857425fb98abdcfb19d589c8089cefef32fa"),
     Migration(
       number: 58, name: "mailed_invites",
-      hash: "d78e2093e1d1217adb29cf5c276c9df7d5779b8a5258aaca71cf6d50839b5c9a"),
+      hash: "48f9eb9b1376e4f4c379c98b3084e0cf3315798691e675bb8b16810f96471705"),
   ]
 }

@@ -206,6 +206,15 @@ extension WriteTransaction {
     return counted ?? 1
   }
 
+  /// Ends the pause after mailed links, which was that of claims: the user has claimed the account.
+  public func forgetMailedResets(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        "delete from mail_delivery where user_id = $1 and topic = $2", user.number, MailKind.reset.rawValue)
+      try connection.execute("update email set resets = 0 where user_id = $1", user.number)
+    }
+  }
+
   /// Deletes requests to reset a password that no worker has looked at: mail is off.
   ///
   /// - Returns: whether more remain.
