@@ -1,31 +1,18 @@
 // Colours from the site's hue. The lightness is fixed, so that text is readable on any hue; the chroma is reduced until the
 // colour is in the sRGB gamut.
 
-/** The hue that the tokens are drawn in. */
-export const defaultHue = 260;
-
-/** Nil for the default: then the tokens stand as they are written. */
-export function hueTokens(hue) {
-  if (!Number.isFinite(hue) || hue === defaultHue) return null;
-  const colour = (l, c, h = hue) => hex(l, c, h);
-  return {
-    light: {
-      accent: colour(0.52, 0.19),
-      'accent-hover': colour(0.45, 0.17),
-      'accent-ink': colour(0.45, 0.17),
-      'accent-soft': colour(0.94, 0.03),
-      own: colour(0.52, 0.19),
-      'own-deep': colour(0.45, 0.17),
-    },
-    dark: {
-      accent: colour(0.52, 0.19),
-      'accent-hover': colour(0.48, 0.18),
-      'accent-ink': colour(0.77, 0.13),
-      'accent-soft': colour(0.28, 0.06),
-      own: colour(0.52, 0.19),
-      'own-deep': colour(0.43, 0.16),
-    },
+/** A style sheet with the colours of a hue. It begins with a comment of the number. */
+export function accentsOf(hue) {
+  const both = (light, dark) => `light-dark(${hex(...light, hue)},${hex(...dark, hue)})`;
+  const all = {
+    accent: both([0.52, 0.19], [0.52, 0.19]),
+    'accent-hover': both([0.45, 0.17], [0.48, 0.18]),
+    'accent-ink': both([0.45, 0.17], [0.77, 0.13]),
+    'accent-soft': both([0.94, 0.03], [0.28, 0.06]),
+    own: both([0.52, 0.19], [0.52, 0.19]),
+    'own-deep': both([0.45, 0.17], [0.43, 0.16]),
   };
+  return `/*${hue}*/:root{${Object.entries(all).map(([name, value]) => `--${name}:${value}`).join(';')}}`;
 }
 
 /** oklch to sRGB (CSS Color 4 §18), as `#rrggbb`. */

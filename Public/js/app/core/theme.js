@@ -1,21 +1,33 @@
 // The look on this device: theme, density, direction; and the hue of the site.
 
-import { hueTokens } from './hue.js';
 import { useRegion } from './text/text.js';
 
 const root = document.documentElement;
+/** The hue that the tokens are drawn in. */
+const USUAL_HUE = 260;
+const accents = new CSSStyleSheet();
+document.adoptedStyleSheets = [accents];
+let wanted;
 
-export function applyLook(preferences = remembered(), hue = Number(localStorage.getItem('hue') ?? 260)) {
+export function applyLook(preferences = remembered(), hue = Number(localStorage.getItem('hue') ?? USUAL_HUE)) {
   set('theme', ['light', 'dark'].includes(preferences.theme) ? preferences.theme : null);
   set('density', preferences.density === 'compact' ? 'compact' : null);
   const isRows = preferences.shape === 'rows' || preferences.density === 'compact';
   set('shape', isRows ? 'rows' : null);
   if (isRows) import('./rows.js').then(({ loadRows }) => loadRows(), () => {});
-  const tokens = hueTokens(hue);
-  for (const name of ['accent', 'accent-hover', 'accent-ink', 'accent-soft', 'own', 'own-deep']) {
-    if (tokens) root.style.setProperty(`--${name}`, `light-dark(${tokens.light[name]}, ${tokens.dark[name]})`);
-    else root.style.removeProperty(`--${name}`);
-  }
+  tint(hue);
+}
+
+/** Sets the colours of the site's hue. They are kept, so that the first paint needs no module that computes them. */
+function tint(hue) {
+  const isUsual = hue === USUAL_HUE || !Number.isFinite(hue);
+  const kept = isUsual ? '' : localStorage.getItem('accents');
+  wanted = hue;
+  if (isUsual || kept?.startsWith(`/*${hue}*/`)) return accents.replaceSync(kept);
+  return import('./hue.js').then(({ accentsOf }) => {
+    localStorage.setItem('accents', accentsOf(hue));
+    if (wanted === hue) accents.replaceSync(accentsOf(hue));
+  }, () => {});
 }
 
 /** The minimum, usual and maximum width beside the page, in pixels. */
@@ -33,7 +45,7 @@ export function keepWidth(width = Number(localStorage.getItem('sidebar')) || wid
 export function rememberLook(preferences, hue) {
   const { theme, density, shape, region, clock } = preferences;
   localStorage.setItem('look', JSON.stringify({ theme, density, shape, region, clock }));
-  localStorage.setItem('hue', String(hue ?? 260));
+  localStorage.setItem('hue', String(hue ?? USUAL_HUE));
   applyLook(preferences, hue);
   useRegion(preferences);
 }
