@@ -59,17 +59,29 @@ export function refill(node, ...children) {
   return node;
 }
 
+/** Rows that a redraw skips at most to find an equal one. */
+const NEAR = 50;
+
 /**
- * Replaces children but keeps nodes that look the same, with their listeners, so that focus and presses survive. The focus
- * returns to the same node, or to one with the same label, link or user; otherwise to the parent. A child that contains an
- * existing node is passed as a function.
+ * Replaces children but keeps nodes that look the same, with their listeners, so that focus and presses survive, also when
+ * rows come and go before them. A child with `data-part` stays, and its own children are redrawn. The focus returns to the
+ * same node, or to one with the same label, link or user; otherwise to the parent.
  */
 export function redraw(node, ...children) {
   const held = node.contains(document.activeElement) && document.activeElement !== node ? document.activeElement : null;
   const before = [...node.childNodes];
-  const wanted = children.flat(Infinity).flatMap((it) => (typeof it === 'function' ? it() : it));
-  const fresh = wanted.filter((it) => it !== null && it !== undefined && it !== false);
-  const after = fresh.map((it, index) => (before[index] !== it && before[index]?.isEqualNode(it) ? before[index] : it));
+  const fresh = children.flat(Infinity).filter((it) => it !== null && it !== undefined && it !== false);
+  const left = before.filter((it) => !fresh.includes(it));
+  const after = fresh.map((it, index) => {
+    if (before.includes(it)) return it;
+    const isSame = (old) => old.isEqualNode(it) || isPart(old, it);
+    const own = left.indexOf(before[index]);
+    const at = own >= 0 && isSame(left[own]) ? own : left.slice(0, NEAR).findIndex(isSame);
+    if (at < 0) return it;
+    const [old] = left.splice(at, 1);
+    if (isPart(old, it)) redrawPart(old, it);
+    return old;
+  });
   const kept = new Set(after);
   for (const child of before) if (!kept.has(child)) child.remove();
   after.forEach((child, index) => {
@@ -77,6 +89,13 @@ export function redraw(node, ...children) {
   });
   if (held && !node.contains(document.activeElement)) focusAgain(node, held);
   return node;
+}
+
+const isPart = (old, it) => it.dataset?.part && old.dataset?.part === it.dataset.part;
+
+function redrawPart(old, { attributes, childNodes }) {
+  for (const { name, value } of attributes) old.setAttribute(name, value);
+  redraw(old, ...childNodes);
 }
 
 /**

@@ -107,6 +107,8 @@ export function memberMenu(site, { user, role: now, roles, path, title }, change
     }
   };
   return iconButton('more', say('member.more', { name }), {
+    // Deleted users have the same name.
+    data: { user: user.id },
     on: ({ currentTarget }) =>
       menu(
         currentTarget,

@@ -26,7 +26,7 @@ export async function auditLog(shell, column) {
     redraw(
       column,
       entries.length
-        ? el('ul.setting-list', null, entries.map((it) => auditRow(site, it)))
+        ? el('ul.setting-list', { data: { part: 'entries' } }, entries.map((it) => auditRow(site, it)))
         : empty(say('audit.none'), { picture: 'clock' }),
       next && more,
     );

@@ -1,6 +1,6 @@
 // A new conversation with the users that one finds.
 
-import { el, redraw, refill } from '../core/dom.js';
+import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { avatar } from '../parts/user/avatar.js';
 import { button, whileBusy } from '../parts/forms/button.js';
@@ -107,7 +107,7 @@ class NewConversation {
         avatar(it, { size: 1 }),
         displayName(it),
       );
-    refill(this.picked, [...chosen.values()].map(chip));
+    redraw(this.picked, [...chosen.values()].map(chip));
     this.start.disabled = !chosen.size;
     this.look();
   }

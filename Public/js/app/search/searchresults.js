@@ -15,8 +15,8 @@ import { userRow } from '../parts/user/user.js';
 export function named({ people, forums }) {
   return [
     people.length > 0 &&
-      el('section.search-named', null, el('h2.section-title', null, say('conversation.peopleTitle')), people.map((it) => userRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
-    forums.length > 0 && el('section.search-named', null, el('h2.section-title', null, say('navigation.forums')), forums.map(forumRow)),
+      el('section.search-named', { data: { part: 'people' } }, el('h2.section-title', null, say('conversation.peopleTitle')), people.map((it) => userRow(it, { href: `/u/${encodeURIComponent(it.name)}` }))),
+    forums.length > 0 && el('section.search-named', { data: { part: 'forums' } }, el('h2.section-title', null, say('navigation.forums')), forums.map(forumRow)),
   ];
 }
 
@@ -51,7 +51,7 @@ export function groups(site, hits, words, { max = Infinity, narrow } = {}) {
     const forum = conversation?.forum_id && site.forums.get(conversation.forum_id);
     return el(
       'section',
-      null,
+      { data: { part: id } },
       heading(site, conversation, forum),
       // Without its name, all hits of a conversation stay.
       found.slice(0, conversation ? max : Infinity).map(({ message, snippet }) =>

@@ -209,8 +209,7 @@ export class Shell {
       return;
     }
     // Unchanged rows stay, or a press in progress and the row under the pointer would be lost.
-    const [head, search, list, foot] = side.children;
-    redraw(this.side, head, search, () => redraw(this.side.children[2], ...list.childNodes), foot);
+    redraw(this.side, ...side.childNodes);
     redraw(this.bar, ...bar.childNodes);
   }
 

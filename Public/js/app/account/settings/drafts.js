@@ -26,7 +26,7 @@ export async function drafts(shell, column) {
     redraw(column, [
       el('p.second', null, say('drafts.lead')),
       entries.length
-        ? el('div.setting-list', null, entries.map((it) => row(site, it)))
+        ? el('div.setting-list', { data: { part: 'drafts' } }, entries.map((it) => row(site, it)))
         : empty(say('drafts.none'), { picture: 'edit' }),
     ]);
   };
@@ -98,5 +98,5 @@ function row(site, { keys, destination, heading, href, at, value, files }) {
       for (const key of keys) await site.parley.setDraft(key, null);
     },
   });
-  return el('div.setting-row', null, href ? el('a.hit', { href }, words) : el('span.hit', null, words), remove);
+  return el('div.setting-row', { data: { row: keys[0] } }, href ? el('a.hit', { href }, words) : el('span.hit', null, words), remove);
 }

@@ -7,7 +7,7 @@ export function livelyTopics(topics) {
   if (!topics.length) return null;
   return el(
     'section.lively',
-    null,
+    { data: { part: 'lively' } },
     el('h2.section-title', null, say('lively.title')),
     topics.map(({ title, href, forum, writer, at }) =>
       el(

@@ -46,7 +46,7 @@ export function sidebar(view) {
     ),
     el(
       'nav.sidebar-list',
-      { aria: { label: say('navigation.all') } },
+      { aria: { label: say('navigation.all') }, data: { part: 'list' } },
       sidebarLink(say('navigation.inbox'), {
         href: '/',
         picture: 'inbox',

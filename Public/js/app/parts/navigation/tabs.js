@@ -5,7 +5,7 @@ import { badge, topicsBadge } from './badge.js';
 export function tabs(label, items) {
   return el(
     'nav.tabs',
-    { aria: { label } },
+    { aria: { label }, data: { part: 'tabs' } },
     items.map(([address, words, isHere, { count = 0, topics = 0, short } = {}]) =>
       el('a.tab', { href: address, aria: { current: isHere ? 'page' : null } }, short ? [el('span.wide-only', null, words), el('span.phone-only', null, short)] : words, topicsBadge(topics), badge(count)),
     ),
