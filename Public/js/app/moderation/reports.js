@@ -1,6 +1,7 @@
 // The queue of open reports: one card for each reported user, the most reported first. Moderators of forums have those of
 // their forums, with the decisions that concern a forum.
 
+import { wait } from '../../parley/time.js';
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { excerpt } from '../core/text/plain.js';
@@ -27,6 +28,8 @@ const PAGE = 20;
 /** Lines before and after a reported post, and their length. */
 const AROUND = 2;
 const LINE = 160;
+/** The first cards wait so long for the facts about their users, in milliseconds. */
+const MAX_WAIT = 1_000;
 /** Past sanctions in a card. */
 const HISTORY = 3;
 
@@ -49,8 +52,12 @@ export async function reportQueue(shell, column) {
     const { groups, next } = await loadGroups(site, forums, queue.wanted);
     if (own !== turn) return;
     Object.assign(queue, { groups, next });
+    const learned = Promise.all(groups.map((it) => learn(queue, it)));
+    // Facts that come late would move the buttons of the first drawing.
+    if (column.hasChildNodes()) draw();
+    else await Promise.race([learned, wait(MAX_WAIT)]);
     draw();
-    await Promise.all(groups.map((it) => learn(queue, it)));
+    await learned;
     draw();
   }
   function draw() {
@@ -154,6 +161,7 @@ function card(queue, report) {
   });
   const ban = () => banDialog(site, user, { removes: true, reports: true, changed });
   return reportCard(user, {
+    key,
     name: displayName(user) ?? say('user.gone'),
     href: user.name ? `/u/${encodeURIComponent(user.name)}` : null,
     counts: [

@@ -7,16 +7,16 @@ import { button } from '../forms/button.js';
 /**
  * The open reports about a user: who it is, the reported posts with their surroundings, and the decisions.
  * @param {object} user the reported user
- * @param {object} facts name, href, since (of the account), counts, history; posts: elements of `reportedPost`; more: the
+ * @param {object} facts key (of the card in its list), name, href, since (of the account), counts, history; posts: elements of `reportedPost`; more: the
  *   number of posts that are not shown; verbs: [words, on, kind][]; view: {isLong, isOpen}, for the card after a redraw
  */
-export function reportCard(user, { name, href, counts, history, posts, more = 0, verbs = [], view = {} }) {
+export function reportCard(user, { key, name, href, counts, history, posts, more = 0, verbs = [], view = {} }) {
   return el(
     'article.report',
-    { data: { user: user.id }, aria: { label: name } },
+    { data: { user: user.id, part: key }, aria: { label: name } },
     el(
       'header.report-head',
-      null,
+      { data: { part: 'head' } },
       avatar(user, { size: 3 }),
       el(
         'div',
@@ -28,7 +28,7 @@ export function reportCard(user, { name, href, counts, history, posts, more = 0,
     ),
     cutPosts(posts, view),
     more > 0 && el('p.second', null, say('report.more', { n: more })),
-    el('div.report-verbs', null, verbs.map(([words, on, kind = 'plain']) => button(words, { kind, on }))),
+    el('div.report-verbs', { data: { part: 'verbs' } }, verbs.map(([words, on, kind = 'plain']) => button(words, { kind, on }))),
   );
 }
 
@@ -73,7 +73,7 @@ export function reportedPost(report, { where, href, reporters, title, before = [
   const line = (it) => el('p.report-line', null, el('bdi', null, it.name), ' ', el('span', { dir: 'auto' }, it.text));
   return el(
     'section.report-post',
-    null,
+    { data: { report: report.id } },
     el(
       'p.second',
       null,
