@@ -39,7 +39,7 @@ import { menuElement } from '/js/app/parts/overlays/menu.js';
 import { messageElement } from '/js/app/parts/message/message.js';
 import { buttonsElement } from '/js/app/parts/message/buttons.js';
 import { partsElement } from '/js/app/parts/message/parts.js';
-import { besideSettings } from '/js/app/parts/lists/settingnav.js';
+import { besideSettings, settingGroups } from '/js/app/parts/lists/settingnav.js';
 import { userCard, userRow } from '/js/app/parts/user/user.js';
 import { inboxHeading, inboxRow } from '/js/app/parts/lists/inboxrow.js';
 import { pictureField } from '/js/app/parts/forms/picture.js';
@@ -105,6 +105,7 @@ const long = {
   role: 'guest',
   avatar: picture(210, 'B'),
 };
+const SETTINGS = [['Account', [['/you/profile', 'user', 'Profile'], ['/you/privacy', 'eye', 'Privacy']]], ['Sign-in and security', [['/you/password', 'key', 'Password']]]];
 const noon = new Date();
 noon.setHours(12, 4, 0, 0);
 const at = (minutes) => new Date(noon.getTime() + minutes * 60_000).toISOString();
@@ -263,8 +264,9 @@ const parts = {
     avatar(null),
   ],
   'Group badge': [groupBadge({ name: 'gardeners', hue: 140 }), groupBadge({ name: 'عمال', hue: 20 })],
+  'Settings list': [wide(settingGroups('Your settings', SETTINGS))],
   'Settings beside': [
-    wide(besideSettings('Your settings', [['/you/profile', 'user', 'Profile'], ['/you/privacy', 'eye', 'Privacy']], '/you/privacy', el('div.page-column', null, 'Privacy'))),
+    wide(besideSettings('Your settings', SETTINGS, '/you/privacy', el('div.page-column', null, 'Privacy'))),
   ],
   Badge: [badge(3), badge(12, { loud: true }), badge(4812), badge(1, { loud: true })],
   'Connection sign': [

@@ -147,6 +147,16 @@ class Pages(Site):
             beside.get_by_role("link", name=other).click()
             expect(page.get_by_role("heading", name=other, level=1)).to_be_visible()
             expect(beside.locator("[aria-current=page]")).to_have_text(other)
+        # The list is one stop of the Tab key, in which the arrow keys move.
+        self.go(page, "/you/privacy")
+        here = page.get_by_role("main").get_by_role("navigation", name="Your settings").get_by_role("link", name="Privacy")
+        here.focus()
+        for key, name in (("ArrowDown", "Appearance and shortcuts"), ("ArrowUp", "Privacy"), ("End", "Download your data"), ("Home", "Profile")):
+            page.keyboard.press(key)
+            expect(page.locator(":focus")).to_have_text(name)
+        here.focus()
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("switch").first).to_be_focused()
         # A member who may invite has no other page of the administration.
         page = self.signed_in("grace")
         self.go(page, "/admin/invites")

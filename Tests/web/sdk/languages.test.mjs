@@ -22,7 +22,7 @@ const SAME = new Set([
 ]);
 /** Words that a language shares with English. */
 const SHARED = {
-  de: ['Audio: {name}', 'Backups', 'Bot', 'Bots', 'Code', 'Details', 'Feed', 'Format', 'Forum', 'Forum {n}', 'in {name}', 'Link', 'Moderator', 'Name', 'Normal', 'Offline', 'online', '{n} online', 'Option {n}', 'Passkey', 'Passkeys', 'Position', 'Region', 'Spoiler', 'Status', 'Tags', 'Token', 'Video: {name}', 'Webhooks'],
+  de: ['Audio: {name}', 'Backups', 'Bot', 'Bots', 'Code', 'Community', 'Details', 'Feed', 'Format', 'Forum', 'Forum {n}', 'in {name}', 'Link', 'Moderation', 'Moderator', 'Name', 'Normal', 'Offline', 'online', '{n} online', 'Option {n}', 'Passkey', 'Passkeys', 'Position', 'Region', 'Server', 'Spoiler', 'Status', 'Tags', 'Token', 'Video: {name}', 'Webhooks'],
   es: ['{n} min', 'Audio: {name}', 'Bot', 'Bots', 'Color', 'Feed', 'Normal', 'Token', 'Webhooks'],
   fr: ['{n} message', '{n} messages', '{n} min', '{n} vote', '{n} votes', '30 minutes', 'Action', 'Administration', 'Code', 'Contact', 'Conversation', 'Description', 'Forum', 'Forum {n}', 'Forums', 'Mentions', 'Message', 'Messages', 'Messages {n}', 'Normal', 'Notifications', 'Option {n}', 'Pages', 'Position', 'Questions', 'Secret', 'Section', 'Solution', 'Suggestions', 'Tags', 'Votes', 'Webhooks'],
 };

@@ -25,7 +25,7 @@ export async function appsPage({ site }, column) {
     const page = await site.call('GET', '/apps', { query: { next } });
     const rows = page.data.map((it) => appRow(site, it, isOwner, load));
     if (next) list.append(...rows);
-    else refill(list, rows.length ? rows : empty(say('apps.none'), { picture: 'link' }));
+    else refill(list, rows.length ? rows : empty(say('apps.none'), { picture: 'forums' }));
     refill(foot, page.next && showMoreButton(() => load(page.next)));
   };
   const registration = toggle(say('change.app_registration'), { checked: settings.app_registration, hint: say('apps.registrationHint') });

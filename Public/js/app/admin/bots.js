@@ -24,7 +24,7 @@ export async function botsPage({ site }, column) {
     const owners = new Map(page.included.users.map((it) => [it.id, it]));
     const rows = page.data.map((it) => botRow(it, owners.get(it.owner_id)));
     if (next) list.append(...rows);
-    else refill(list, rows.length ? rows : empty(say('bots.none'), { picture: 'user' }));
+    else refill(list, rows.length ? rows : empty(say('bots.none'), { picture: 'bot' }));
     refill(foot, page.next && showMoreButton(() => load(page.next)));
   };
   const make = button(say('bots.make'), { kind: 'primary', picture: 'plus', on: () => createBot(site, load) });

@@ -39,7 +39,7 @@ export async function commandsPage({ site }, column) {
     const users = new Map(page.included.users.map((it) => [it.id, it]));
     const rows = page.data.map((it) => commandRow(site, it, users, choices, load));
     if (next) list.append(...rows);
-    else refill(list, rows.length ? rows : empty(say('slash.none'), { picture: 'send' }));
+    else refill(list, rows.length ? rows : empty(say('slash.none'), { picture: 'slash' }));
     refill(foot, page.next && showMoreButton(() => load(page.next)));
   };
   const make = button(say('slash.make'), { kind: 'primary', picture: 'plus', on: () => newCommand(site, choices, load) });

@@ -29,7 +29,7 @@ export async function endpointsPage({ site }, column) {
     const users = new Map(page.included.users.map((it) => [it.id, it]));
     const rows = page.data.map((it) => endpointRow(site, it, users, load));
     if (next) list.append(...rows);
-    else refill(list, rows.length ? rows : empty(say('endpoints.none'), { picture: 'link' }));
+    else refill(list, rows.length ? rows : empty(say('endpoints.none'), { picture: 'send' }));
     refill(foot, page.next && showMoreButton(() => load(page.next)));
   };
   const make = button(say('endpoints.make'), { kind: 'primary', picture: 'plus', on: () => createEndpoint(site, forums, load) });

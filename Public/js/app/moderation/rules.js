@@ -4,6 +4,7 @@ import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { button } from '../parts/forms/button.js';
+import { empty } from '../parts/lists/empty.js';
 import { dialog } from '../parts/overlays/dialog.js';
 import { choice, field } from '../parts/forms/field.js';
 import { toggle } from '../parts/forms/switch.js';
@@ -24,7 +25,7 @@ export async function moderationRules(shell, column) {
       el('div.form-foot', null, button(say('rule.add'), { kind: 'primary', picture: 'plus', on: () => ruleDialog(site, null, draw) })),
       data.length
         ? el('div.setting-list', null, data.map((it) => ruleRow(site, it, draw)))
-        : el('p.second', null, say('rule.none')),
+        : empty(say('rule.none'), { picture: 'check' }),
     );
   };
   await draw();

@@ -1,12 +1,12 @@
 // The administration pages: overview, settings, invites, users, groups, reports, rules, backups, audit log.
 
-import { el, icon, redraw, refill } from '../core/dom.js';
+import { el, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { everyPage } from '../core/everypage.js';
 import { button } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
 import { field } from '../parts/forms/field.js';
-import { besideSettings, loadSettingsSheet, settingLink } from '../parts/lists/settingnav.js';
+import { besideSettings, loadSettingsSheet, settingGroups, settingLink } from '../parts/lists/settingnav.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
@@ -23,7 +23,14 @@ const PAUSE = 200;
 const RENEW = 20_000;
 
 const parts = { settings, invites, forums, emoji, users, groups, bots, webhooks, endpoints, commands, apps, reports, rules, backups, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react', users: 'users', groups: 'users', bots: 'key', webhooks: 'link', endpoints: 'link', commands: 'send', apps: 'link', reports: 'flag', rules: 'check', backups: 'download', audit: 'clock' };
+/** The pages in their groups, with their pictures. */
+const GROUPS = {
+  community: { settings: 'settings', invites: 'link', forums: 'order', emoji: 'react' },
+  people: { users: 'user', groups: 'users' },
+  moderation: { reports: 'flag', rules: 'check', audit: 'clock' },
+  integrations: { bots: 'bot', webhooks: 'link', endpoints: 'send', commands: 'slash', apps: 'forums' },
+  server: { backups: 'download' },
+};
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -49,11 +56,14 @@ export async function open(shell, { part }) {
   };
 }
 
-/** The pages that the user may open. */
+/** The pages that the user may open, in groups. */
 const links = (site) =>
-  Object.keys(parts)
-    .filter((it) => mayOpen(site)[it] ?? site.isModerator)
-    .map((it) => [`/admin/${it}`, pictures[it], say(`admin.${it}`)]);
+  Object.entries(GROUPS)
+    .map(([group, pages]) => [
+      say(`admin.group.${group}`),
+      Object.keys(pages).filter((it) => mayOpen(site)[it] ?? site.isModerator).map((it) => [`/admin/${it}`, pages[it], say(`admin.${it}`)]),
+    ])
+    .filter(([, pages]) => pages.length);
 
 /** The parts that not all moderators may open, or others, too. */
 const mayOpen = (site) => ({ reports: site.isModerator || moderatedForums(site).length > 0, forums: site.isStaff, emoji: site.isStaff, bots: site.isStaff, webhooks: site.isStaff, endpoints: site.isStaff, commands: site.isStaff, apps: site.isStaff, groups: site.isStaff, rules: site.isStaff, backups: mayBackUp(site), invites: site.mayInvite || site.isModerator });
@@ -106,16 +116,9 @@ async function overview(shell, column) {
     el(
       'ul.setting-list',
       null,
-      sentences.map(([href, picture, words]) =>
-        el('li', null, el('a.setting-link', { href }, icon(picture), el('span', null, words))),
-      ),
+      sentences.map((it) => el('li', null, settingLink(...it))),
     ),
-    el('h2.section-title', null, say('admin.manage')),
-    el(
-      'nav.setting-list',
-      { aria: { label: say('admin.manage') } },
-      links(site).map((it) => settingLink(...it)),
-    ),
+    settingGroups(say('admin.manage'), links(site)),
   );
 }
 

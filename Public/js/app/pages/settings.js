@@ -10,30 +10,18 @@ import { sessions, tokens } from '../account/security/sessions.js';
 import { stars } from '../account/settings/stars.js';
 import { button } from '../parts/forms/button.js';
 import { confirm } from '../parts/overlays/dialog.js';
-import { besideSettings, loadSettingsSheet, settingLink } from '../parts/lists/settingnav.js';
+import { besideSettings, loadSettingsSheet, settingGroups, settingLink } from '../parts/lists/settingnav.js';
 import { userRow } from '../parts/user/user.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 
 const parts = { profile, groups, appearance, notifications, email, privacy, password, passkeys, accounts, twostep, sessions, signins, apps, tokens, stars, drafts, export: ownData };
-const pictures = {
-  profile: 'user',
-  groups: 'users',
-  appearance: 'palette',
-  notifications: 'bell',
-  email: 'mail',
-  privacy: 'eye',
-  password: 'key',
-  passkeys: 'key',
-  accounts: 'link',
-  twostep: 'lock',
-  sessions: 'shield',
-  signins: 'clock',
-  apps: 'link',
-  tokens: 'key',
-  stars: 'star',
-  drafts: 'edit',
-  export: 'download',
+/** The pages in their groups, with their pictures. */
+const GROUPS = {
+  account: { profile: 'user', groups: 'users', email: 'mail', privacy: 'eye' },
+  preferences: { appearance: 'palette', notifications: 'bell' },
+  security: { password: 'key', passkeys: 'passkey', accounts: 'link', twostep: 'lock', sessions: 'device', signins: 'clock', apps: 'forums', tokens: 'brackets' },
+  content: { stars: 'star', drafts: 'edit', export: 'download' },
 };
 
 async function notifications(shell, column) {
@@ -56,11 +44,15 @@ async function groups(shell, column) {
 
 export async function open(shell, { part, query }) {
   const { site } = shell;
-  const offered = Object.keys(parts).filter((it) => (it !== 'email' || site.server.mail) && (it !== 'accounts' || site.server.issuers.length));
-  if (offered.includes(part)) {
+  const isOffered = (it) => (it !== 'email' || site.server.mail) && (it !== 'accounts' || site.server.issuers.length);
+  const offered = Object.entries(GROUPS).map(([group, pages]) => [
+    say(`settings.group.${group}`),
+    Object.keys(pages).filter(isOffered).map((it) => [`/you/${it}`, pages[it], say(`settings.${it}`)]),
+  ]);
+  if (Object.hasOwn(parts, part ?? '') && isOffered(part)) {
     const content = el('div.page-column');
     const [close] = await Promise.all([parts[part](shell, content, query), loadSettingsSheet()]);
-    const split = besideSettings(say('settings.title'), offered.map((it) => [`/you/${it}`, pictures[it], say(`settings.${it}`)]), `/you/${part}`, content);
+    const split = besideSettings(say('settings.title'), offered, `/you/${part}`, content);
     split.classList.add('is-narrow');
     return {
       title: say(`settings.${part}`),
@@ -88,18 +80,12 @@ function settingsMenu(shell, offered) {
   const { site } = shell;
   return [
     userRow(site.me, { href: `/u/${encodeURIComponent(site.me.name)}` }),
-    el(
-      'nav.setting-list',
-      { aria: { label: say('settings.title') } },
-      offered.map((it) => settingLink(`/you/${it}`, pictures[it], say(`settings.${it}`))),
-    ),
-    !site.isModerator &&
-      site.mayInvite &&
-      el('nav.setting-list', { aria: { label: say('invite.people') } }, settingLink('/admin/invites', 'link', say('invite.people'))),
-    site.isModerator && [
-      el('h2.section-title', null, say('admin.title')),
-      el('nav.setting-list', { aria: { label: say('admin.title') } }, settingLink('/admin', 'shield', site.server.name)),
-    ],
+    settingGroups(say('settings.title'), [
+      ...offered,
+      site.isModerator
+        ? [say('admin.title'), [['/admin', 'shield', site.server.name]]]
+        : site.mayInvite && [say('admin.group.community'), [['/admin/invites', 'link', say('invite.people')]]],
+    ].filter(Boolean)),
     siteLinks(site),
     el('div.panel-block', null, button(say('act.signOut'), { picture: 'leave', on: () => signOut(shell) })),
   ];
