@@ -2,6 +2,7 @@
 
 import re
 
+from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -29,6 +30,18 @@ window.BroadcastChannel = class extends BroadcastChannel {
 
 
 class Notices(Village):
+    def test_a_notice_about_the_own_account_has_a_lock_and_one_of_another_user_a_face(self):
+        self.call("POST", "/me/tokens", {"name": "Script", "scope": "read", "password": PASSWORD}, self.tokens["lin"])
+        self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"], "distinct": True}, self.tokens["grace"])
+        page = self.signed_in("lin")
+        rows = page.locator(".inbox-item")
+        own, other = rows.filter(has_text="New access token"), rows.filter(has_text="Grace sent you")
+        expect(own.locator(".icon-lock")).to_be_visible()
+        expect(other.locator(".avatar")).to_be_visible()
+        # The titles stand in one column.
+        left = [self.box(it.locator(".inbox-row-words"))["x"] for it in (own, other)]
+        self.assertAlmostEqual(*left, delta=1)
+
     def test_they_appear_in_the_background_and_close_when_read_on_any_device(self):
         context = self.context()
         context.add_init_script(NOTICES)

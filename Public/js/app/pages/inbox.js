@@ -111,7 +111,8 @@ function noticeRow({ site }, { key, notice, conversation, count }) {
   return inboxRow({
     key,
     href,
-    picture: hasFlag ? icon('flag') : avatar(actor),
+    // The user's own account has no need of the own face.
+    picture: hasFlag ? icon('flag') : actor.id === site.me.id ? icon('lock') : avatar(actor),
     title: titleOf(notice, actor, count, site.me),
     isWhole: true,
     text: messageText(conversation?.last_message),
