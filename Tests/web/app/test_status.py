@@ -12,6 +12,7 @@ class Statuses(Village):
         self.go(ada, f"/f/{self.garden['id']}-garden/room")
         self.go(grace, "/you/profile")
         form = grace.get_by_role("form", name="Status")
+        self.assert_above(grace.get_by_label("Display name"), form)
         form.get_by_label("Status", exact=True).fill("On the train <b>")
         line = [self.box(it) for it in (form.get_by_role("button", name="Choose emoji"), form.get_by_label("Status", exact=True))]
         self.assertLessEqual(abs(line[0]["y"] + line[0]["height"] - line[1]["y"] - line[1]["height"]), 1)

@@ -61,10 +61,6 @@ export async function profile(shell, column) {
     column,
     face,
     own,
-    statusForm(site.me, {
-      limit: limits.status_scalars,
-      save: (body) => changeMe(shell, body).then(() => toast(say('act.saved'))),
-    }),
     el(
       'form.panel-block',
       {
@@ -84,5 +80,9 @@ export async function profile(shell, column) {
       bio,
       save,
     ),
+    statusForm(site.me, {
+      limit: limits.status_scalars,
+      save: (body) => changeMe(shell, body).then(() => toast(say('act.saved'))),
+    }),
   );
 }

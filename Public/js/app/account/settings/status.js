@@ -1,6 +1,6 @@
 // The form of the own status: a text, an emoji, an end.
 
-import { el } from '../../core/dom.js';
+import { el, icon, refill } from '../../core/dom.js';
 import { statusLine } from '../../core/status.js';
 import { say } from '../../core/text/text.js';
 import { startOfDay } from '../../core/text/times.js';
@@ -36,9 +36,11 @@ export function statusForm(me, { limit, save }) {
     say('status.end'),
     Object.keys(ends).map((it) => [it, say(`status.end.${it}`)]),
   );
-  const picked = button(emoji ?? say('status.emoji'), { on: () => pick() });
+  // The heading is the visible label.
+  text.querySelector('label').classList.add('spoken');
+  const picked = el('button.button.button-plain.status-emoji', { title: say('status.emoji'), aria: { haspopup: 'dialog' }, on: { click: () => pick() } });
   const show = () => {
-    picked.textContent = emoji ?? say('status.emoji');
+    refill(picked, emoji ?? icon('react'));
     picked.setAttribute('aria-label', emoji ? `${say('status.emoji')}: ${emoji}` : say('status.emoji'));
   };
   const pick = () => {
@@ -52,7 +54,7 @@ export function statusForm(me, { limit, save }) {
       }),
     );
   };
-  const set = button(say('status.set'), { kind: 'primary', type: 'submit' });
+  const set = button(say('status.set'), { type: 'submit' });
   const clear = button(say('status.clear'), {
     kind: 'quiet',
     on: () =>
