@@ -344,16 +344,16 @@ const parts = {
         null,
         topicRow(
           { title: 'Welcome, read this first', pinned: true },
-          { href: '#', author: 'Ada', last: 'Ada', at: at(-4000), replies: 0 },
+          { href: '#', people: [ada], author: 'Ada', last: 'Ada', at: at(-4000), replies: 0 },
         ),
         topicRow(
           { title: 'Which tomatoes for a shady balcony?' },
-          { href: '#', author: 'Grace', last: 'Lin', at: at(-2), unread: 6, replies: 41 },
+          { href: '#', people: [grace, lin], author: 'Grace', last: 'Lin', at: at(-2), unread: 6, replies: 41 },
         ),
         topicRow(
           { title: 'Frost dates this year' },
           {
-            href: '#', author: 'Ada', excerpt: 'Who covers the beds tonight? I am away until Sunday.', at: at(-60), isNew: true,
+            href: '#', people: [ada], author: 'Ada', excerpt: 'Who covers the beds tonight? I am away until Sunday.', at: at(-60), isNew: true,
             tags: tagLinks({ id: '1', title: 'Garden' }, ['frost', 'beds', 'fleece', 'autumn', 'mulch'], 3),
           },
         ),
@@ -365,6 +365,7 @@ const parts = {
           },
           {
             href: '#',
+            people: [long, ada],
             author: 'Bartholomew Featherstonehaugh-Cholmondeley',
             last: 'Ada',
             at: at(-90000),

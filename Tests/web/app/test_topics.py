@@ -205,6 +205,13 @@ class Lists(Village):
         visitor.goto(f"{self.origin}/f/{self.garden['id']}")
         expect(visitor.get_by_text("Roses")).to_be_visible()
 
+    def test_a_row_has_the_faces_of_the_first_and_the_last_author(self):
+        page = self.signed_in("lin")
+        self.go(page, f"/f/{self.garden['id']}-garden/topics")
+        rows = page.locator(".topic-row")
+        expect(rows.filter(has_text="Seeds").locator(".avatar")).to_have_count(1)
+        expect(rows.filter(has_text="Roses").locator(".avatar-pair .avatar")).to_have_count(2)
+
     def test_a_text_of_another_direction_stands_at_its_author(self):
         forum = self.call("POST", "/forums", {"title": "Weather", "visibility": "members"}, self.tokens["ada"])
         topic = self.call("POST", f"/forums/{forum['id']}/conversations", {"title": "Rain", "text": "المطر جميل في الحديقة"}, self.tokens["ada"])

@@ -71,6 +71,7 @@ export function topicRows(site, list, here = null) {
     const lastAuthor = lastID && site.user(lastID);
     return topicRow(it, {
       href: topicAddress(it),
+      people: lastAuthor && lastAuthor !== author ? [author, lastAuthor] : [author],
       author: displayName(author),
       last: lastAuthor && displayName(lastAuthor),
       at: last?.created_at ?? it.last_activity_at ?? it.created_at,

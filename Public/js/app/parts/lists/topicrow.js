@@ -1,13 +1,15 @@
 import { el, icon, spoken } from '../../core/dom.js';
 import { arrow, isolate, number, say } from '../../core/text/text.js';
 import { time } from '../../core/text/times.js';
+import { avatarPair } from '../user/avatar.js';
 
-/** A topic in a list: title, excerpt, first and last author, number of replies, unread count; a dot if it is new. Its tags are links of their own. */
-export function topicRow(topic, { href, author, last, at, excerpt, isNew = false, unread = 0, forum, replies = 0, isHere = false, tags } = {}) {
+/** A topic in a list: faces and names of its first and last author, title, excerpt, number of replies, unread count; a dot if it is new. Its tags are links of their own. */
+export function topicRow(topic, { href, people, author, last, at, excerpt, isNew = false, unread = 0, forum, replies = 0, isHere = false, tags } = {}) {
   const names = [isolate(author), last && last !== author ? `${arrow()} ${isolate(last)}` : null].filter(Boolean).join(' ');
   const row = el(
     'a.topic-row',
     { href, class: unread || isNew ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
+    avatarPair(people),
     el(
       'span.topic-row-words',
       null,
