@@ -263,6 +263,27 @@ class Finding(Village):
         expect(hits.filter(has_text="Hoes are in the hall")).to_have_count(1)
         expect(page.get_by_role("searchbox", name="Search")).to_have_value("from:@lin")
 
+    def test_facts_that_come_late_move_no_link_of_a_user_page(self):
+        lin = self.tokens["lin"]
+        self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Lopers", "text": "Any left?"}, lin)
+        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, lin)
+        page = self.signed_in("ada")
+        held = []
+        page.route("**/api/v1/forums?*shared_with*", lambda route: held.append(route))
+        with page.expect_response("**/messages/search?*kind=topic*"):
+            self.go(page, "/u/lin")
+        main = page.get_by_role("main")
+        written = main.get_by_role("link", name="Messages by Lin")
+        before = self.box(written)
+        self.frames(page)
+        # The topics stand below the forums, and wait for them.
+        expect(main.locator("a.hit")).to_have_count(0)
+        held[0].continue_()
+        expect(main.get_by_role("navigation", name="Forums in common")).to_be_visible()
+        topic = main.locator("a.hit").filter(has_text="Lopers")
+        expect(topic).to_be_visible()
+        self.assertEqual(self.box(written), before)
+
     def test_a_user_has_forums_in_common_and_latest_topics(self):
         ada, lin = self.tokens["ada"], self.tokens["lin"]
         hidden = self.call("POST", "/forums", {"title": "Council", "visibility": "private"}, lin)

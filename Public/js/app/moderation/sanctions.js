@@ -114,7 +114,7 @@ async function removeAll(site, user, decide, forum) {
   look();
 }
 
-/** The sanctions of a user, newest first; active ones can be lifted. */
+/** The sanctions of a user, newest first; active ones can be lifted. `loaded`: resolves when they are shown. */
 export function decisions(site, user) {
   const node = el('section', { hidden: true, aria: { label: say('moderation.decided') } });
   const draw = async () => {
@@ -127,8 +127,7 @@ export function decisions(site, user) {
     );
   };
   const again = () => draw().catch(() => {});
-  again();
-  return Object.assign(node, { again });
+  return Object.assign(node, { again, loaded: again() });
 }
 
 function decision(site, user, it, draw) {

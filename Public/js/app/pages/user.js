@@ -13,6 +13,20 @@ import { writeTo } from './newconversation.js';
 import { userItems } from '../conversation/usermenu.js';
 import { latestTopics, sharedForums } from '../conversation/userfacts.js';
 
+/**
+ * Shows parts in this order: each waits for those before it, so that no part that is shown moves.
+ * @param {(Promise<Element | null> | null | false)[]} parts null for a part that is empty
+ */
+function inOrder(parts) {
+  const node = el('div');
+  const ready = parts.map((it) => Promise.resolve(it).catch(() => null));
+  const show = async () => {
+    for (const it of ready) node.append((await it) || '');
+  };
+  show();
+  return node;
+}
+
 /** @param {string} name a name without `@`, or an id */
 async function userNamed(site, name) {
   for (const it of site.users.values()) if (it.name === name) return it;
@@ -29,7 +43,7 @@ export async function open(shell, { name }) {
   const written =
     site.me &&
     user.name &&
-    el('a.button.button-plain', { href: `/search?q=${encodeURIComponent(`from:@${user.name}`)}` }, say('user.written', { name: displayName(user) }));
+    el('a.button.button-quiet', { href: `/search?q=${encodeURIComponent(`from:@${user.name}`)}` }, say('user.written', { name: displayName(user) }));
   const follow = site.me && !isMe ? followButton(site, user) : null;
   const actions = !site.me
     ? []
@@ -53,13 +67,16 @@ export async function open(shell, { name }) {
     redraw(card, ...drawn([]).children, verbs);
   };
   const section = el('div');
-  const [forums, topics] = [el('div'), el('div')];
-  if (site.me && !isMe) sharedForums(site, user).then((it) => it && forums.append(it), () => {});
-  if (site.me) latestTopics(site, user).then((it) => it && topics.append(it), () => {});
   let posts = null;
   let isClosed = false;
   const filled = site.me && import('./feed.js').then((it) => it.fillWithPosts(shell, user, section));
   if (filled) filled.then((it) => (isClosed ? it?.close() : (posts = it)), () => {});
+  const facts = inOrder([
+    site.me && !isMe && sharedForums(site, user),
+    decided && decided.loaded.then(() => decided),
+    site.me && latestTopics(site, user),
+    filled && filled.then(() => section),
+  ]);
   const unlisten = site.listen(['users', 'presence'], draw);
   return {
     title: displayName(user),
@@ -72,7 +89,7 @@ export async function open(shell, { name }) {
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, el('div.user-page', null, card, forums), decided, topics, written && el('p.panel-block', null, written), section),
+        el('div.page-column', null, el('div.user-page', null, card, written && el('div.user-actions', null, written)), facts),
       ),
     ],
     pressed: (event) => posts?.pressed(event),
