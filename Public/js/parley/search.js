@@ -17,6 +17,7 @@ import { wordForms } from './wordforms.js';
  * @property {string} [after_time] RFC 3339.
  * @property {string} [before_time]
  * @property {number} [limit]
+ * @property {Map<string, string>} [file_names] Names of files by id. A name is a part of the text of its message.
  */
 /** @typedef {{ text: string, isNot: boolean, isPrefix: boolean, isLoose: boolean, forms: string[] }} Term */
 
@@ -138,6 +139,7 @@ function fits(message, search, [after, before], terms) {
   const types = annotations.map((/** @type {any} */ annotation) => annotation.type);
   const names = (/** @type {any[]} */ list = [], /** @type {string} */ wanted = '') =>
     list.some(({ name }) => fold(name ?? '') === fold(wanted));
+  const fileNames = attachments.map((/** @type {string} */ id) => search.file_names?.get(id) ?? '');
   return (
     (search.author === undefined || message.author_id === search.author) &&
     (search.hashtag === undefined || names(entities.hashtags, search.hashtag)) &&
@@ -146,6 +148,6 @@ function fits(message, search, [after, before], terms) {
     (search.has !== 'file' || attachments.length > 0) &&
     (search.has !== 'link' || (entities.links ?? []).length > 0) &&
     created > after && created < before &&
-    (terms.length === 0 || matchesQuery([message.text ?? '', ...optionsOf(message)].join('\n'), terms))
+    (terms.length === 0 || matchesQuery([message.text ?? '', ...optionsOf(message), ...fileNames].join('\n'), terms))
   );
 }

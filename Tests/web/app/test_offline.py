@@ -207,6 +207,8 @@ class Offline(Cached):
             expect(page.get_by_text(title)).to_be_visible()
         self.room(page)
         expect(page.get_by_text("beds.pdf")).to_be_visible()
+        self.go(page, "/search?q=beds")
+        expect(page.locator("a.hit").filter(has_text="The plan beds.pdf")).to_be_visible()
         self.go(page, "/forums")
         expect(page.locator(".tile[href$=\"-frost\"]")).to_contain_text("Last frost")
         expect(page.locator(".tile[href$=\"-frost\"]")).to_contain_text("Grace")

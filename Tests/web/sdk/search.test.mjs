@@ -34,3 +34,15 @@ test('times are compared as times, not as text', async () => {
   for (const [search, found] of cases) assert.deepEqual(await seqs(search), found, JSON.stringify(search));
   await assert.rejects(seqs({ after_time: 'yesterday' }), RangeError);
 });
+
+test('the names of files are found', async () => {
+  const store = memoryStore();
+  const message = (seq, attachments) => put('messages', { conversation_id: '7', seq, id: String(seq), text: '', attachments, created_at: '2026-11-20T09:00:00Z' });
+  await store.update([], () => [message(1, ['40']), message(2, ['41', '42']), message(3, [])]);
+  const file_names = new Map([['40', 'Plan of the beds.pdf'], ['42', 'Übersicht.png']]);
+  const seqs = async (search) => (await searchCache(store, ['7'], search)).map(({ seq }) => seq);
+  assert.deepEqual(await seqs({ q: 'beds pdf', file_names }), [1]);
+  assert.deepEqual(await seqs({ q: 'ubersicht', file_names }), [2]);
+  assert.deepEqual(await seqs({ q: '-pdf', file_names }), [3, 2]);
+  assert.deepEqual(await seqs({ q: 'beds' }), []);
+});

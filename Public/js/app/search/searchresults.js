@@ -54,10 +54,10 @@ export function groups(site, hits, words, { max = Infinity, narrow } = {}) {
       { data: { part: id } },
       heading(site, conversation, forum),
       // Without its name, all hits of a conversation stay.
-      found.slice(0, conversation ? max : Infinity).map(({ message, snippet }) =>
+      found.slice(0, conversation ? max : Infinity).map(({ message, snippet, names = [] }) =>
         message
           ? hit(`/m/${message.id}`, site.user(message.author_id), [time(message.created_at, moment), message.poll && ` · ${say('poll.name')}`], forum,
-              snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words))
+              snippet ? pieces(snippet) : marked(plain([message.text, ...names].filter(Boolean).join(' '), 240), words))
           : hit(`/t/${id}`, conversation && site.user(conversation.created_by), say('search.title'), forum, pieces(snippet)),
       ),
       conversation && found.length > max &&
