@@ -20,6 +20,7 @@ import Testing
     #expect(revisions.map(\.text) == ["pizza in the garden"])
     let found = try #require(try await grace.send(.searchMessages(q: "orchard")).elements.first)
     #expect(found.message?.message.id == posted.message.id && found.conversation == garden && found.title == nil)
+    #expect(found.forum == nil)
     #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
     #expect(try await grace.send(.getConversation(garden)).title == "garden")
     #expect(try await grace.send(.setConversationLevel(of: garden, to: .nothing)).level == .nothing)

@@ -268,7 +268,8 @@ class Finding(Village):
         self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Lopers", "text": "Any left?"}, lin)
         self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, lin)
         page = self.signed_in("ada")
-        held = []
+        held, asked = [], []
+        page.on("request", lambda it: asked.append(it.url) if "/api/v1/conversations/" in it.url else None)
         page.route("**/api/v1/forums?*shared_with*", lambda route: held.append(route))
         with page.expect_response("**/messages/search?*kind=topic*"):
             self.go(page, "/u/lin")
@@ -282,7 +283,9 @@ class Finding(Village):
         expect(main.get_by_role("navigation", name="Forums in common")).to_be_visible()
         topic = main.locator("a.hit").filter(has_text="Lopers")
         expect(topic).to_be_visible()
+        expect(topic).to_contain_text("Garden")
         self.assertEqual(self.box(written), before)
+        self.assertEqual(asked, [])
 
     def test_a_user_has_forums_in_common_and_latest_topics(self):
         ada, lin = self.tokens["ada"], self.tokens["lin"]

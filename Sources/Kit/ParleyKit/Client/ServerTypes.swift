@@ -223,6 +223,8 @@ public struct SearchMatch: JSONReadable, Sendable, Hashable {
   public let message: MessageView?
   /// The topic, or the conversation of the message.
   public let conversation: ID<Conversation>
+  /// The forum of a room or topic; nil for other conversations.
+  public let forum: ID<Forum>?
   /// The title that was found.
   public let title: String?
   /// The parts of the text around the hits.
@@ -236,6 +238,7 @@ public struct SearchMatch: JSONReadable, Sendable, Hashable {
     var object = try value.object()
     message = try object.optional("message")
     conversation = try object.read("conversation_id")
+    forum = try object.optional("forum_id")
     title = try object.optional("title")
     var snippet = try object.object("snippet")
     pieces = try snippet.value("pieces").array { piece throws(JSONError) in

@@ -79,14 +79,19 @@ extension Community {
         let views = try tx.views(hits, by: caller, bounds)
         let messages = Dictionary(views.map { ($0.message.id, $0) }) { one, _ in one }
         var hits: [SearchHit] = []
+        var forums: [ID<Conversation>: ID<Forum>?] = [:]
         for id in ids {
           let topic = ID<Conversation>(id.number)
+          let conversation = messages[id]?.message.conversation ?? topic
+          let forum = if let known = forums[conversation] { known } else { try tx.forum(of: conversation) }
+          forums[conversation] = .some(forum)
           if let message = messages[id] {
             let names = message.message.content?.attachments.isEmpty == false ? try tx.fileNames(of: id) : []
             let text = message.message.content?.shownText(withNames: names) ?? ""
-            hits.append(SearchHit(.message(message), SearchSnippet(of: text, for: words ?? search.locationName)))
+            let snippet = SearchSnippet(of: text, for: words ?? search.locationName)
+            hits.append(SearchHit(.message(message), in: forum, snippet))
           } else if let title = try tx.searchableTitle(of: topic) {
-            hits.append(SearchHit(.topic(topic, title: title), SearchSnippet(of: title, for: words)))
+            hits.append(SearchHit(.topic(topic, title: title), in: forum, SearchSnippet(of: title, for: words)))
           }
         }
         return hits
@@ -101,7 +106,7 @@ extension Community {
     results.page = try results.page.map { hits in
       hits.map { hit in
         guard case .message = hit.subject, let shown = rest.popFirst() else { return hit }
-        return SearchHit(.message(shown), hit.snippet)
+        return SearchHit(.message(shown), in: hit.forum, hit.snippet)
       }
     }
     return results

@@ -64,6 +64,8 @@ extension SearchQuery {
 /// Matching message, or topic with a matching title, with its snippet.
 public struct SearchHit: Sendable, Hashable {
   public let subject: Subject
+  /// The forum of a room or topic; nil for other conversations.
+  public let forum: ID<Forum>?
   public let snippet: SearchSnippet
 
   public enum Subject: Sendable, Hashable {
@@ -71,8 +73,9 @@ public struct SearchHit: Sendable, Hashable {
     case topic(ID<Conversation>, title: String)
   }
 
-  public init(_ subject: Subject, _ snippet: SearchSnippet) {
+  public init(_ subject: Subject, in forum: ID<Forum>?, _ snippet: SearchSnippet) {
     self.subject = subject
+    self.forum = forum
     self.snippet = snippet
   }
 }
@@ -117,6 +120,7 @@ extension SearchHit: JSONWritable {
         json.field("conversation_id", id)
         json.field("title", title)
       }
+      json.field("forum_id", forum)
       json.field("snippet", snippet)
     }
   }
