@@ -32,10 +32,26 @@ import Testing
       #expect(try await shared("@linus", as: "grace") == [both])
       let named = try await village.expect(200, .get, "/forums?shared_with=@grace&query=garden&limit=1", as: "ada")
       #expect(named.count("data") == 1 && !named.isNull("next"))
+      let next = try #require(named["next"])
+      let rest = try await village.expect(
+        200, .get, "/forums?shared_with=@grace&query=garden&limit=1&next=\(next)", as: "ada")
+      #expect(rest.texts("data", "id") != named.texts("data", "id") && rest.count("data") == 1 && rest.isNull("next"))
       try await village.expect(204, .delete, "/forums/\(both)/members/me", as: "linus")
       #expect(try await shared("@grace", as: "linus") == [])
       #expect(try await village.request(.get, "/forums?shared_with=@grace").status == 401)
       #expect(try await village.request(.get, "/forums?shared_with=@nobody", as: "ada").status == 400)
+    }
+  }
+
+  @Test func `forums in common count as searches, other lists do not`() async throws {
+    var rates = Village.unlimited
+    rates.searching = Allowance(burst: 2, perMinute: 1)
+    try await Village.open(.inMemory, rates: rates) { village in
+      for _ in 1...2 { try await village.expect(200, .get, "/forums?shared_with=@grace", as: "ada") }
+      let refused = try await village.expect(429, .get, "/forums?shared_with=@grace", as: "ada")
+      #expect(refused.code == "rate_limited")
+      try await village.expect(200, .get, "/forums", as: "ada")
+      try await village.expect(200, .get, "/forums?shared_with=@grace", as: "linus")
     }
   }
 

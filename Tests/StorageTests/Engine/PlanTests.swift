@@ -275,7 +275,7 @@ import Testing
     _ = try tx.messageCount(of: forum)
     _ = try tx.memberCount(of: forum)
     _ = try tx.role(of: RawDatabase.ada, in: forum)
-    _ = try tx.forums(joinedBy: RawDatabase.ada, and: RawDatabase.grace)
+    _ = try tx.forums(joinedBy: RawDatabase.ada, and: RawDatabase.grace, ListSlice(limit: 3))
     _ = try tx.fileNames(of: ids[0])
     _ = try tx.historyStarts(of: forum)
     _ = try tx.standing(of: RawDatabase.ada, in: forum)

@@ -11,6 +11,7 @@ extension API {
         try query.text("query"), try query.reference("shared_with"), try query.page(default: 100), try query.include()
       )
     }
+    if other != nil { try context.count(.searching) }
     let forums = try await context.community.listForums(with: text, sharedWith: other, page, for: context.caller)
     return try .page(forums, including: include, context)
   }

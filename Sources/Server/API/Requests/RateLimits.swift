@@ -13,7 +13,7 @@ public enum RateLimitKind: Sendable, Hashable, CaseIterable {
   case previewing
   /// Messages of a webhook.
   case delivering
-  /// Searches of messages.
+  /// Searches of messages, and of forums in common.
   case searching
   /// Digests of conversations.
   case digesting

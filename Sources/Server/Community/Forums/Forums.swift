@@ -167,14 +167,27 @@ extension ReadTransaction {
     with text: String? = nil, sharedWith other: UserReference? = nil, _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<ForumView> {
     if let other {
-      let shared = try forums(
-        joinedBy: try caller.requireUser(.read), and: try userID(other, for: caller, "shared_with"))
-      return try self.forums(of: shared.filter { caller.reaches($0) }, with: text, page, for: caller)
+      let (user, other) = (try caller.requireUser(.read), try userID(other, for: caller, "shared_with"))
+      return try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
+        try forums(joinedBy: user, and: other, with: text, slice, for: caller)
+      }
     }
     if let forums = caller.forums { return try self.forums(of: forums, with: text, page, for: caller) }
     return try ListPage(page, by: { ListKey([$0.forum.activity]) }) { slice throws(Refusal) in
       try forums(for: caller.user, seeing: Permissions.visible(to: caller.role), with: text, slice)
     }
+  }
+
+  /// The first forums of a slice that both users have joined. Only these are read.
+  private func forums(
+    joinedBy user: ID<User>, and other: ID<User>, with text: String?, _ slice: ListSlice, for caller: Caller
+  ) throws(Refusal) -> [ForumView] {
+    var found: [ForumView] = []
+    for id in try forums(joinedBy: user, and: other, with: text, slice) where caller.reaches(id) {
+      do throws(Refusal) { found.append(try forum(id, for: caller)) } catch .notFound { continue }
+      if found.count == slice.limit { break }
+    }
+    return found
   }
 
   /// The list of these forums.

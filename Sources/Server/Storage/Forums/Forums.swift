@@ -240,19 +240,28 @@ extension ReadTransaction {
     }
   }
 
-  /// The forums that both users have joined.
-  public func forums(joinedBy user: ID<User>, and other: ID<User>) throws(Refusal) -> Set<ID<Forum>> {
-    Set(
-      try run { connection in
-        try connection.all(
+  /// The forums that both users have joined, newest activity first. `text` filters by title.
+  public func forums(
+    joinedBy user: ID<User>, and other: ID<User>, with text: String? = nil, _ slice: ListSlice
+  ) throws(Refusal) -> [ID<Forum>] {
+    let page = Keyset(slice, .descending)
+    let found = try run { connection in
+      try connection.all(
+        SQL(
           """
-          select own.forum_id
+          select f.activity, f.id
           from forum_member own
           join forum_member other on other.forum_id = own.forum_id
-          where own.user_id = $1 and other.user_id = $2
-          """, user.number, other.number
-        ) { row in ID(try row.int(0)) }
-      })
+          join forum f on f.id = own.forum_id
+          where own.user_id = $1 and other.user_id = $2 and f.deleted_at is null and f.activity \(page.comparison) $3
+          and ($4 is null or instr(f.title_key, $4) > 0)
+          """), user.number, other.number, page.number(), text.map { Forum.key($0) }
+      ) { row in (activity: try row.int(0), id: try row.int(1)) }
+    }
+    return
+      found
+      .sorted { slice.isBackward ? $0.activity < $1.activity : $0.activity > $1.activity }
+      .map { ID($0.id) }
   }
 
   private func forumIDs(
