@@ -206,9 +206,10 @@ let testTargets: [Target] = [
 ]
 
 /// The programs are no products: a product makes SwiftPM compare the names of all its targets with those of a package that
-/// depends on the kit.
+/// depends on the kit. The platforms are those of the standard library's `UTF8Span`; `Mutex` and Observation came earlier.
 let package = Package(
   name: "parley",
+  platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: [
     .library(name: "ParleyKit", targets: ["ParleyKit"]),
     .library(name: "ParleyTransport", targets: ["ParleyTransport"]),

@@ -249,6 +249,29 @@ private func functions(in text: String) throws -> [(name: String, lines: Int)] {
   #expect(unprefixed.subtracting(consumer) == [])
 }
 
+/// APIs of the standard library that came with a release of Apple's platforms, by the first version of each platform that
+/// has them.
+private let firstVersions: [(api: String, versions: [String: Int])] = [
+  ("utf8Span", ["macOS": 26, "iOS": 26, "tvOS": 26, "watchOS": 26, "visionOS": 26]),
+  ("import Synchronization", ["macOS": 15, "iOS": 18, "tvOS": 18, "watchOS": 11, "visionOS": 2]),
+  ("@Observable", ["macOS": 14, "iOS": 17, "tvOS": 17, "watchOS": 10, "visionOS": 1]),
+]
+
+@Test func `the package declares the platforms that have the APIs of its libraries`() throws {
+  let manifest = try String(contentsOf: Package.root.appending(path: "Package.swift"), encoding: .utf8)
+  var declared: [String: Int] = [:]
+  for match in manifest.matches(of: try Regex(#"\.(macOS|iOS|tvOS|watchOS|visionOS)\(\.v(\d+)\)"#)) {
+    guard let name = match.output[1].substring, let version = match.output[2].substring else { continue }
+    declared[String(name)] = Int(version)
+  }
+  let text = try ["Sources/Kit", "Sources/Shared"].flatMap { try Package.files(under: $0, ending: ".swift") }
+    .map(\.text).joined()
+  for (api, versions) in firstVersions where text.contains(api) {
+    for (platform, version) in versions { #expect(declared[platform] ?? 0 >= version, "\(api) on \(platform)") }
+  }
+  #expect(firstVersions.contains { text.contains($0.api) })
+}
+
 /// Switches over types that are not our enums: enums of the standard library, which may get new cases, and structs with
 /// named values (`Status`, `URLError.Code`).
 private let foreignSwitches: Set<String> = [
