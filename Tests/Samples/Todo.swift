@@ -10,7 +10,7 @@ struct Todo {
   let channel: ID<Conversation>
 
   private static let type = "com.example.todo"
-  private static let urgent = "com.example.high_priority"
+  private static let urgent = ActionType.own("com.example.high_priority")
 
   struct Entry: Equatable {
     var title: String
@@ -51,7 +51,7 @@ struct Todo {
     get async throws {
       let shown = try await MessageWindow(channel, cache, size: 1_000).newest().messages
       return shown.filter { !$0.isDeleted && $0.message?.kind != .system }.map { message in
-        Entry(title: message.text, isUrgent: message.mine.contains(Self.urgent), isWaiting: message.isUnsent)
+        Entry(title: message.text, isUrgent: message.mine.contains(Self.urgent.name), isWaiting: message.isUnsent)
       }
     }
   }

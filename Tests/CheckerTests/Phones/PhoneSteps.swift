@@ -131,8 +131,8 @@ extension PhoneSchedule {
         let operation = try await outbox.delete(target, in: conversation, andFiles: chance(1, in: 2))
         if let operation, case .message(let id) = target { deletions[operation.id] = id }
       default:
-        let (type, isSet) = (pick(["like", "star", "com.example.done"]), chance(2, in: 3))
-        note("\(phone.name) sets action \(type) on \(target): \(isSet)")
+        let (type, isSet) = (pick([ActionType.like, .star, .own("com.example.done")]), chance(2, in: 3))
+        note("\(phone.name) sets action \(type.name) on \(target): \(isSet)")
         try await outbox.setAction(type, on: target, in: conversation, isSet: isSet)
       }
     }

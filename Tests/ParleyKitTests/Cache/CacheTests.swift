@@ -228,7 +228,7 @@ import Testing
       try await ada.sync.catchUp()
       try await wait { try await ada.cache.searchLocations("alexanderplatz").messages.map(\.text) == ["here"] }
       // Later changes keep the name, without a second lookup.
-      _ = try await ada.client.send(.setAction(on: message.id, type: "like"))
+      _ = try await ada.client.send(.setAction(on: message.id, type: .like))
       try await ada.sync.catchUp()
       #expect(try await ada.cache.messagesByDate(in: garden).messages.map(\.displayLocation) == ["Alexanderplatz"])
       #expect(requests.load(ordering: .relaxed) == 1)
@@ -255,9 +255,9 @@ import Testing
       try await wait {
         isSet.toggle()
         if isSet {
-          _ = try await ada.client.send(.setAction(on: message.id, type: "like"))
+          _ = try await ada.client.send(.setAction(on: message.id, type: .like))
         } else {
-          try await ada.client.send(.removeAction(on: message.id, type: "like"))
+          try await ada.client.send(.removeAction(on: message.id, type: .like))
         }
         try await ada.sync.catchUp()
         return try await !ada.cache.searchLocations("alexanderplatz").messages.isEmpty
@@ -291,20 +291,20 @@ import Testing
       let ada = try SiteClient(site, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
       for number in 1...12 {
         let posted = try await site.post("\(number)", as: "grace", in: garden)
-        if number % 3 != 0 { _ = try await ada.client.send(.setAction(on: posted.id, type: "like")) }
+        if number % 3 != 0 { _ = try await ada.client.send(.setAction(on: posted.id, type: .like)) }
       }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       for page in [1, 2, 3, 100] {
-        let all = try await ada.cache.messagesWithAction("like", in: garden, before: nil, limit: 50, page: page)
+        let all = try await ada.cache.messagesWithAction(.like, in: garden, before: nil, limit: 50, page: page)
         #expect(all.map(\.text) == ["11", "10", "8", "7", "5", "4", "2", "1"], "\(page)")
-        let some = try await ada.cache.messagesWithAction("like", in: garden, before: 9, limit: 3, page: page)
+        let some = try await ada.cache.messagesWithAction(.like, in: garden, before: 9, limit: 3, page: page)
         #expect(some.map(\.text) == ["11", "10", "8"], "\(page)")
       }
       // A pending deletion does not shorten a page.
       let first = try #require(try await ada.cached(garden).last)
       try await ada.outbox.delete(.message(first.id), in: garden)
-      #expect(try await ada.cache.messagesWithAction("like", in: garden, before: nil, limit: 50, page: 1).count == 8)
+      #expect(try await ada.cache.messagesWithAction(.like, in: garden, before: nil, limit: 50, page: 1).count == 8)
     }
   }
 
@@ -420,13 +420,13 @@ import Testing
       let ada = try SiteClient(site, "ada", file: hasDisk ? folder.path + "/cache.db" : nil, indexing)
       for text in ["1a #x", "2a #x", "1b #x", "3a #x", "2b #x", "1c #x"] {
         let posted = try await site.post(text, as: "ada", in: garden)
-        _ = try await ada.client.send(.setAction(on: posted.id, type: "like"))
+        _ = try await ada.client.send(.setAction(on: posted.id, type: .like))
       }
       try await ada.sync.catchUp()
       try await ada.sync.fetchAll([garden])
       for text in ["2c #x", "2d #x", "1d #x"] {
         let unsent = try await ada.outbox.send(Draft(text), in: garden)
-        try await ada.outbox.setAction("like", on: .unsent(unsent.id), in: garden)
+        try await ada.outbox.setAction(.like, on: .unsent(unsent.id), in: garden)
       }
       let expected = ["3a", "2d", "2c", "2b", "2a", "1d", "1c", "1b", "1a"].map { "\($0) #x" }
       let pages: [(CacheQuery.Position?) async throws -> SearchResult] = [
@@ -434,7 +434,7 @@ import Testing
         { try await ada.cache.search("x", in: garden, next: $0, limit: limit) },
         { try await ada.cache.find([.hashtag("x")], in: garden, next: $0, limit: limit) },
         { position in
-          let found = try await ada.cache.messagesWithAction("like", in: garden, next: position, limit: limit)
+          let found = try await ada.cache.messagesWithAction(.like, in: garden, next: position, limit: limit)
           return SearchResult(messages: found, next: found.last.map { .init(after: $0) })
         },
       ]

@@ -57,7 +57,7 @@ import Testing
         #expect(room.messages.last?.isUnsent == true && room.failure == nil)
         let unsent = try #require(room.messages.last)
         await room.edit(unsent, to: "From Ada")
-        await room.setAction("like", on: unsent)
+        await room.setAction(.like, on: unsent)
         try await wait { room.messages.last?.text == "From Ada" && room.messages.last?.mine == ["like"] }
         server.set { $0.isOffline = false }
         #expect(try await ada.outbox.sendAll() == nil)

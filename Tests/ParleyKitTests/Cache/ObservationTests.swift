@@ -93,7 +93,7 @@ private final class Flag: Sendable {
       } onChange: {
         changed.withLock { $0 = true }
       }
-      try await ada.outbox.setAction("like", on: .message(posted.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .message(posted.id), in: garden)
       try await wait { message.value?.mine == ["like"] }
       #expect(changed.withLock { $0 })
       _ = try await site.client("grace").send(.editMessage(posted.id, text: "two"))

@@ -354,7 +354,7 @@ import Testing
       try await ada.sync.catchUp()
       let window = MessageWindow(garden, ada.cache, ada.sync)
       try await ada.outbox.edit(.message(first.id), in: garden, to: "uno")
-      try await ada.outbox.setAction("like", on: .message(first.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .message(first.id), in: garden)
       try await ada.outbox.delete(.message(second.id), in: garden)
       let shown = try await window.newest().messages
       #expect(shown.map(\.text) == ["uno", ""])

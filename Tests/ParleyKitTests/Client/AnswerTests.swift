@@ -13,7 +13,7 @@ import Testing
     #expect(marked.readPosition.readSeq == posted.message.seq && marked.unread == 0)
     let receipts = try await ada.send(.listReceipts(of: posted.message.id)).elements
     #expect(receipts.map(\.isRead) == [true])
-    _ = try await grace.send(posted.setAction("like"))
+    _ = try await grace.send(posted.setAction(.like))
     #expect(try await ada.send(.listActions(on: posted.message.id)).elements.map(\.type) == ["like"])
     _ = try await ada.send(posted.edit("pizza in the orchard"))
     let revisions = try await ada.send(.listRevisions(of: posted.message.id)).elements
@@ -68,12 +68,12 @@ import Testing
     #expect(try await ada.send(.getMessage(start.message.id)).included == nil)
     let feed = try await ada.send(.createConversation(.feed)).conversation.id
     let post = try await ada.send(.postMessage(in: feed, "My first socks are done."))
-    let reposted = try await grace.send(.setAction(on: post.message.id, type: "repost"))
+    let reposted = try await grace.send(.setAction(on: post.message.id, type: .repost))
     #expect(reposted.mine == ["repost"] && reposted.message.id == post.message.id)
     let timeline = try await grace.send(.getTimeline().including())
     #expect(timeline.elements.map { $0.message.content?.repostOf } == [post.message.id])
     #expect(timeline.included?.message(post.message.id)?.message.content?.text == "My first socks are done.")
-    try await grace.send(.removeAction(on: post.message.id, type: "repost"))
+    try await grace.send(.removeAction(on: post.message.id, type: .repost))
     #expect(try await grace.send(.getTimeline()).elements.isEmpty)
     let mention = try await ada.send(.postMessage(in: feed, "New yarn, @grace."))
     #expect(try await grace.send(.getTimeline(mentions: true)).elements.map(\.message.id) == [mention.message.id])
@@ -88,7 +88,7 @@ import Testing
     #expect(try await grace.send(.getTimelinePosition(mentions: true)).value.unread == 0)
     try await grace.send(.deleteTimelineFilter("no yarn"))
     try await grace.send(.deleteTimelineFilters())
-    try await grace.send(.setAction(on: mention.message.id, type: "star"))
+    try await grace.send(.setAction(on: mention.message.id, type: .star))
     await #expect(throws: ClientFault.self) { try await ada.send(.listStars(of: .name("grace"))) }
     try await grace.send(.updateUser(.me, UserChange(own: [.set(\.showsStars, true)])))
     #expect(try await ada.send(.listStars(of: .name("grace"))).elements.map(\.message.id) == [mention.message.id])
@@ -189,10 +189,10 @@ import Testing
   try await SocketSite.open { site in
     let garden = try await site.group("ada", "grace")
     let (ada, grace) = (try site.client("ada"), try site.client("grace"))
-    let start = try await ada.send(.sync(topics: "me")).value
+    let start = try await ada.send(.sync(topics: [.me])).value
     #expect(start.events.isEmpty && start.reset == nil && start.lost.isEmpty)
     let posted = try await grace.send(.postMessage(in: garden, "@ada look"))
-    let page = try await ada.send(.sync(topics: "me", after: start.cursor.description))
+    let page = try await ada.send(.sync(topics: [.me], after: start.cursor.description))
     #expect(page.events.contains { $0.kind == .messageCreated } && page.cursor.event > start.cursor.event)
     let stream = try await ada.send(.listStreamEvents(of: EventStream.conversation(garden).description, limit: 1))
     #expect(stream.events.map(\.offset) == [1] && stream.next != nil && stream.previous == nil && stream.lastOffset > 1)

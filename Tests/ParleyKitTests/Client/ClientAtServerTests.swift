@@ -37,7 +37,7 @@ import Testing
     #expect(seqs == [1, 2, 3, 4, 5])
     let edited = try await client.send(first.edit("first, but better"))
     #expect(edited.message.content?.text == "first, but better" && edited.message.revision == 2)
-    #expect(try await client.send(first.setAction("like")).mine == ["like"])
+    #expect(try await client.send(first.setAction(.like)).mine == ["like"])
     _ = try await client.send(edited.delete())
     #expect(try await client.send(.getMessage(first.message.id)).message.tombstone != nil)
 
@@ -213,7 +213,7 @@ import Testing
     let seen = try await grace.send(posted.refresh())
     #expect(try await grace.send(seen.markRead()).unread == 0)
     #expect(try await ada.send(posted.receipts()).elements.map(\.isRead) == [true])
-    _ = try await grace.send(seen.setAction("like"))
+    _ = try await grace.send(seen.setAction(.like))
     #expect(try await ada.send(posted.actions()).elements.map(\.type) == ["like"])
     _ = try await ada.send(posted.edit("hello there"))
     #expect(try await ada.send(posted.revisions()).elements.map(\.text) == ["hello"])

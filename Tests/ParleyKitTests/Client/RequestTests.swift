@@ -10,7 +10,7 @@ import Testing
     Request<Page<Resource<SearchMatch>>>.searchMessages(q: "a&b=ä").target == "/api/v1/messages/search?q=a%26b%3D%C3%A4"
   )
   #expect(
-    Request<Void>.removeAction(on: ID(12), type: "reaction:👍").target.hasPrefix(
+    Request<Void>.removeAction(on: ID(12), type: .reaction("👍")).target.hasPrefix(
       "/api/v1/messages/12/actions/reaction%3A%F0"))
   #expect(Request<Void>.followUser(.name("ada")).target == "/api/v1/users/%40ada/follow")
 }

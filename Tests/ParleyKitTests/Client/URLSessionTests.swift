@@ -31,7 +31,7 @@ import Web
       let room = try await client.send(.createForum(title: "Garden", visibility: .public)).forum.room
       let posted = try await client.send(.postMessage(in: room, "Grüße 🌱", clientID: "one"))
       #expect(try await client.send(.getMessage(posted.message.id)).message.content?.text == "Grüße 🌱")
-      #expect(try await client.send(posted.setAction("like")).mine == ["like"])
+      #expect(try await client.send(posted.setAction(.like)).mine == ["like"])
       #expect(try await client.send(posted.delete()).message.tombstone != nil)
     }
   }

@@ -191,7 +191,7 @@ import ParleyTransport
   private static func answer(
     in garden: ID<Forum>, _ room: ID<Conversation>, _ staff: Client, _ server: ServerAddress, isReset: Bool = false
   ) async throws {
-    var cursor = try await staff.send(.sync(topics: "forum:\(garden)/messages")).cursor.description
+    var cursor = try await staff.send(.sync(topics: [.forumMessages(garden)])).cursor.description
     if isReset { cursor = String(repeating: "0", count: 24) + String(cursor.drop { $0 != "." }) }
     try await staff.send(.postMessage(in: room, "!roll"))
     // Guide:
@@ -201,7 +201,7 @@ import ParleyTransport
     // End.
     // Guide:
     let client = Client(server, over: try NetworkTransport(), token: made.token)
-    let live = LiveConnection(client, topics: ["forum:\(garden)/messages"], after: cursor)
+    let live = LiveConnection(client, topics: [.forumMessages(garden)], after: cursor)
     for await update in live {
       var found: [Message] = []
       if case .event(let frame) = update, let message = frame.message { found = [message] }

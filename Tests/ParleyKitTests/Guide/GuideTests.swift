@@ -100,7 +100,7 @@ import Testing
   private func send(_ room: ID<Conversation>, _ parley: Parley) async throws {
     // Guide:
     let unsent = try await parley.outbox.send(Draft("Pizza party! #food"), in: room)
-    try await parley.outbox.setAction("like", on: .unsent(unsent.id), in: room)
+    try await parley.outbox.setAction(.like, on: .unsent(unsent.id), in: room)
     // End.
   }
 

@@ -42,7 +42,7 @@ import Testing
           try await sync.catchUp()
           let first = try await outbox.send(Draft("first"), in: garden)
           promised.withLock { $0.append("first") }
-          try await outbox.setAction("like", on: .unsent(first.id), in: garden)
+          try await outbox.setAction(.like, on: .unsent(first.id), in: garden)
           try await outbox.edit(.message(old.id), in: garden, to: "new")
           promised.withLock { $0.append("new") }
           try await outbox.send(Draft("second"), in: garden)

@@ -31,7 +31,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
   try await SocketSite.open { site in
     let room = try await site.room()
     let ada = try site.client("ada")
-    let live = LiveConnection(try site.client("grace"), topics: ["conversation:\(room)"])
+    let live = LiveConnection(try site.client("grace"), topics: [.conversation(room)])
     #expect(await isLive(live) != nil)
     for number in 1...5 { _ = try await ada.send(.postMessage(in: room, "\(number)")) }
     #expect(try await texts(live, until: "5") == ["1", "2", "3", "4", "5"])
@@ -39,7 +39,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
     live.stop()
 
     for number in 6...9 { _ = try await ada.send(.postMessage(in: room, "\(number)")) }
-    let back = LiveConnection(try site.client("grace"), topics: ["conversation:\(room)"], after: cursor)
+    let back = LiveConnection(try site.client("grace"), topics: [.conversation(room)], after: cursor)
     #expect(try await texts(back, until: "9") == ["6", "7", "8", "9"])
     #expect(await isLive(back) != nil)
     back.stop()
@@ -51,7 +51,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
     let room = try await site.room()
     let ada = try site.client("ada")
     let network = FlakyTransport(try site.client("grace"))
-    let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
+    let live = LiveConnection(network.client, topics: [.conversation(room)])
     #expect(await isLive(live) != nil)
     var all: [String] = []
     for round in 0..<5 {
@@ -72,7 +72,7 @@ private func isLive(_ live: LiveConnection) async -> String? {
     let room = try await site.room()
     let ada = try site.client("ada")
     let network = FlakyTransport(try site.client("grace"))
-    let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
+    let live = LiveConnection(network.client, topics: [.conversation(room)])
     #expect(await isLive(live) != nil)
     _ = try await ada.send(.postMessage(in: room, "a"))
     #expect(try await texts(live, until: "a") == ["a"])

@@ -173,9 +173,9 @@ private actor CasePlayer {
     } else if let name = step.delete {
       try await outbox.delete(.unsent(name), in: garden)
     } else if let name = step.set_action {
-      try await outbox.setAction("like", on: .unsent(name), in: garden)
+      try await outbox.setAction(.like, on: .unsent(name), in: garden)
     } else if let name = step.remove_action {
-      try await outbox.setAction("like", on: .unsent(name), in: garden, isSet: false)
+      try await outbox.setAction(.like, on: .unsent(name), in: garden, isSet: false)
     } else if let name = step.read {
       let message = try #require(try await cache.messages(.clientIDs([name])).first).message
       try await outbox.markRead(message.id, in: garden)

@@ -88,7 +88,7 @@ private final class SmallDisk: CacheStore {
       let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
       let posted = try await ada.outbox.send(Draft("regretted"), in: garden)
-      try await ada.outbox.setAction("like", on: .unsent(posted.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .unsent(posted.id), in: garden)
       ada.server.set { $0.responsesLost = 1 }
       #expect(try await ada.outbox.sendAll() == SiteTransport.lostResponse)
       try await ada.outbox.cancel(posted.id)
@@ -201,9 +201,9 @@ private final class SmallDisk: CacheStore {
       let posted = try #require(try await outbox.sendAndWait(Draft("one"), in: garden).last)
       let edited = try await outbox.editAndWait(.message(posted.id), in: garden, to: "two")
       #expect(edited?.content?.text == "two" && edited?.revision == 2)
-      let liked = try await outbox.setActionAndWait("like", on: .message(posted.id), in: garden)
+      let liked = try await outbox.setActionAndWait(.like, on: .message(posted.id), in: garden)
       #expect(liked?.content?.actions.map(\.type) == ["like"])
-      #expect(try await outbox.setActionAndWait("like", on: .message(posted.id), in: garden) == nil)
+      #expect(try await outbox.setActionAndWait(.like, on: .message(posted.id), in: garden) == nil)
       let deleted = try await outbox.deleteAndWait(.message(posted.id), in: garden)
       #expect(deleted?.id == posted.id && deleted?.tombstone != nil)
       await #expect(throws: ClientFault.self) {
@@ -370,7 +370,7 @@ private final class SmallDisk: CacheStore {
       let first = try await ada.outbox.send(Draft("frist"), in: garden)
       let second = try await ada.outbox.send(Draft("never"), in: garden)
       try await ada.outbox.edit(.unsent(first.id), in: garden, to: "first")
-      try await ada.outbox.setAction("like", on: .unsent(second.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .unsent(second.id), in: garden)
       #expect(try await ada.outbox.delete(.unsent(second.id), in: garden) == nil)
       #expect(await ada.outbox.list().count == 1)
       #expect(try await ada.outbox.sendAll() == nil)
@@ -387,8 +387,8 @@ private final class SmallDisk: CacheStore {
       try await ada.sync.catchUp()
       let dropped = try await ada.outbox.send(Draft("dropped"), in: garden)
       let reply = try await ada.outbox.send(Draft("reply", replyTo: .unsent(dropped.id)), in: garden)
-      try await ada.outbox.setAction("like", on: .unsent(dropped.id), in: garden)
-      try await ada.outbox.setAction("like", on: .unsent(reply.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .unsent(dropped.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .unsent(reply.id), in: garden)
       if isCancelled {
         try await ada.outbox.cancel(dropped.id)
       } else {
@@ -454,11 +454,11 @@ private final class SmallDisk: CacheStore {
       try await ada.sync.catchUp()
       let operation = try await ada.outbox.send(Draft("important"), in: garden)
       let target = Draft.Target.unsent(operation.id)
-      try await ada.outbox.setAction("com.example.high", on: target, in: garden)
-      try await ada.outbox.setAction("com.example.high", on: target, in: garden)
+      try await ada.outbox.setAction(.own("com.example.high"), on: target, in: garden)
+      try await ada.outbox.setAction(.own("com.example.high"), on: target, in: garden)
       try await ada.outbox.send(Draft("answer", replyTo: target), in: garden)
       #expect(await ada.outbox.list().count == 3)
-      #expect(try await ada.cache.messagesWithAction("com.example.high", in: garden).map(\.text) == ["important"])
+      #expect(try await ada.cache.messagesWithAction(.own("com.example.high"), in: garden).map(\.text) == ["important"])
       #expect(try await ada.outbox.sendAll() == nil)
       let messages = try await site.messages(of: garden, as: "ada")
       #expect(messages.map(\.mine) == [["com.example.high"], []])
@@ -466,11 +466,11 @@ private final class SmallDisk: CacheStore {
       // The action exists already.
       let id = try #require(messages.first?.message.id)
       try await ada.sync.catchUp()
-      #expect(try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden) == nil)
-      try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden, isSet: false)
+      #expect(try await ada.outbox.setAction(.own("com.example.high"), on: .message(id), in: garden) == nil)
+      try await ada.outbox.setAction(.own("com.example.high"), on: .message(id), in: garden, isSet: false)
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(try await site.messages(of: garden, as: "ada").first?.mine == [])
-      #expect(try await ada.cache.messagesWithAction("com.example.high", in: garden).isEmpty)
+      #expect(try await ada.cache.messagesWithAction(.own("com.example.high"), in: garden).isEmpty)
     }
   }
 
@@ -482,7 +482,7 @@ private final class SmallDisk: CacheStore {
       try await ada.sync.catchUp()
       try await ada.outbox.send(Draft("new"), in: garden)
       try await ada.outbox.edit(.message(message.id), in: garden, to: "reworded")
-      try await ada.outbox.setAction("like", on: .message(message.id), in: garden)
+      try await ada.outbox.setAction(.like, on: .message(message.id), in: garden)
       try await ada.outbox.delete(.message(message.id), in: garden)
       #expect(await ada.outbox.list().map(\.kind) == [.send, .delete])
       ada.server.set { $0.requests = [] }

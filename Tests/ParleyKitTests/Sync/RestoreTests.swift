@@ -410,7 +410,7 @@ import Testing
       let liked = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.replica)
       #expect(liked.mine == [] && liked.message.content?.actions.isEmpty == true)
       _ = try await site.client("grace").send(.editMessage(posted[1].id, text: "edited"))
-      _ = try await site.client("grace").send(.setAction(on: posted[1].id, type: "com.example.done"))
+      _ = try await site.client("grace").send(.setAction(on: posted[1].id, type: .own("com.example.done")))
       try await ada.sync.catchUp()
       #expect(try await ada.texts(garden) == ["1", "edited", "3"])
       let known = try #require(try await ada.cache.messages(.ids([posted[1].id])).first?.replica)

@@ -41,7 +41,7 @@ private struct IncompleteTransport: Transport {
           _ = try await site.client(one.by).send(.editMessage(one.id, text: "edit \(round)"))
         case 2 where !posted.isEmpty:
           let one = posted[Int.random(in: 0..<posted.count, using: &random)]
-          _ = try await site.client(name).send(.setAction(on: one.id, type: "like"))
+          _ = try await site.client(name).send(.setAction(on: one.id, type: .like))
         default: posted.append((try await site.post("round \(round)", as: name, in: garden).id, name))
         }
         if Int.random(in: 0..<4, using: &random) == 0 { try await ada.sync.catchUp() }
@@ -288,7 +288,7 @@ private struct IncompleteTransport: Transport {
       #expect(try await ada.texts(garden).last == "only here")
       // Events from now on are newer than the cache.
       let first = try #require(try await ada.cached(garden).first)
-      _ = try await site.client("grace").send(.setAction(on: first.id, type: "like"))
+      _ = try await site.client("grace").send(.setAction(on: first.id, type: .like))
       try await ada.sync.catchUp()
       #expect(try await ada.cached(garden).first?.content?.actions.map(\.count) == [1])
     }
@@ -384,11 +384,11 @@ private struct IncompleteTransport: Transport {
       let known = try await ada.cached(garden)
       // Another device of hers and another user act while this one is offline. Then the server's log no longer has
       // the events.
-      _ = try await site.client("ada").send(.setAction(on: known[2].id, type: "com.example.done"))
-      _ = try await site.client("grace").send(.setAction(on: known[15].id, type: "like"))
+      _ = try await site.client("ada").send(.setAction(on: known[2].id, type: .own("com.example.done")))
+      _ = try await site.client("grace").send(.setAction(on: known[15].id, type: .like))
       try await ada.sync.reset()
-      #expect(try await ada.cache.hasAction("com.example.done", on: .message(known[2].id)))
-      #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).map(\.text) == ["3"])
+      #expect(try await ada.cache.hasAction(.own("com.example.done"), on: .message(known[2].id)))
+      #expect(try await ada.cache.messagesWithAction(.own("com.example.done"), in: garden).map(\.text) == ["3"])
       let seen = try await MessageWindow(garden, ada.cache, ada.sync, size: 10).newest()
       #expect(seen.messages[5].message?.content?.actions == [.init(type: "like", count: 1)])
       ada.server.set { $0.requests = [] }

@@ -72,7 +72,7 @@ final class Chat {
     switch command {
     case "/older": await room.showOlder()
     case "/check": await check(room)
-    case "/like": if let message = message(rest, in: room) { await room.setAction("like", on: message) }
+    case "/like": if let message = message(rest, in: room) { await room.setAction(.like, on: message) }
     case "/delete": if let message = message(rest, in: room) { await room.delete(message) }
     case "/edit":
       let words = rest.split(separator: " ", maxSplits: 1).map(String.init)

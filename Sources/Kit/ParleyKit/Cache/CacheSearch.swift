@@ -69,32 +69,32 @@ extension Cache {
   /// The cached messages with an action of the user, by displayed date.
   /// - Parameter next: the position after the last message of the previous page.
   public func messagesWithAction(
-    _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, next: CacheQuery.Position? = nil,
+    _ type: ActionType, in conversation: ID<Conversation>, before: Int64? = nil, next: CacheQuery.Position? = nil,
     limit: Int = 50
   ) throws -> [ShownMessage] {
     try messagesWithAction(type, in: conversation, before: before, next: next, limit: limit, page: 500)
   }
 
   /// Whether the user's action is set or pending in the outbox.
-  public func hasAction(_ type: String, on target: Draft.Target) throws(CacheFault) -> Bool {
+  public func hasAction(_ type: ActionType, on target: Draft.Target) throws(CacheFault) -> Bool {
     switch target {
-    case .message(let id): try shown(messages(.ids([id]))).first?.mine.contains(type) ?? false
-    case .unsent(let name): unsent(in: nil).first { $0.target == .unsent(name) }?.mine.contains(type) ?? false
+    case .message(let id): try shown(messages(.ids([id]))).first?.mine.contains(type.name) ?? false
+    case .unsent(let name): unsent(in: nil).first { $0.target == .unsent(name) }?.mine.contains(type.name) ?? false
     }
   }
 
   /// Actions are not indexed, because they change without the message. This scans `page` messages at a time.
   func messagesWithAction(
-    _ type: String, in conversation: ID<Conversation>, before: Int64?, next: CacheQuery.Position? = nil, limit: Int,
+    _ type: ActionType, in conversation: ID<Conversation>, before: Int64?, next: CacheQuery.Position? = nil, limit: Int,
     page: Int
   ) throws(CacheFault) -> [ShownMessage] {
     var query = CacheQuery(in: conversation, limit: page)
     (query.before, query.next) = (before, next)
-    let unsent = unsent(query).filter { $0.mine.contains(type) && !$0.isDeleted }
+    let unsent = unsent(query).filter { $0.mine.contains(type.name) && !$0.isDeleted }
     var found: [ShownMessage] = []
     while found.count < limit {
       let page = try messages(query)
-      found += shown(page).filter { $0.mine.contains(type) && !$0.isDeleted }
+      found += shown(page).filter { $0.mine.contains(type.name) && !$0.isDeleted }
       guard page.count == query.limit, let last = page.last else { break }
       query.next = .init(after: last)
     }

@@ -5,7 +5,7 @@
 // delivered.
 
 import ParleyJSON
-import ParleyModel
+public import ParleyModel
 import Synchronization
 
 /// A connection over which events arrive. It connects again by itself.
@@ -42,7 +42,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
   }
 
   private let client: Client
-  private let topics: [String]
+  private let topics: [LiveTopic]
   private let times: Times
   private let state: Mutex<State>
 
@@ -50,11 +50,11 @@ public final class LiveConnection: AsyncSequence, Sendable {
   private static let pageSize = 200
 
   /// - Parameters:
-  ///   - topics: `me`, `conversation:12`, `forum:3`, `presence`, `app:com.example.game`.
+  ///   - topics: the streams whose events arrive.
   ///   - cursor: the position to resume from; nil for now.
   ///   - offsets: the last known offset of each stream.
   public init(
-    _ client: Client, topics: [String] = ["me"], after cursor: String? = nil, offsets: [String: Int] = [:],
+    _ client: Client, topics: [LiveTopic] = [.me], after cursor: String? = nil, offsets: [String: Int] = [:],
     times: Times = Times()
   ) {
     self.client = client
@@ -166,7 +166,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
   private func connect() async {
     guard !state.withLock({ $0.isEnded }), !Task.isCancelled else { return }
     let cursor = state.withLock { $0.cursor }
-    var request = Request<Void>.openRealtime(topics: topics.joined(separator: ","), after: cursor)
+    var request = Request<Void>.openRealtime(topics: topics, after: cursor)
     request.isRepeatable = false
     do throws(ClientFault) {
       let socket = try await client.connect(request)

@@ -114,8 +114,8 @@ public final class RoomModel: FailingModel {
     await attempt { try await parley.outbox.delete(message.target, in: conversation) }
   }
 
-  /// Sets or removes an action, such as `like`.
-  public func setAction(_ type: String, on message: ShownMessage, isSet: Bool = true) async {
+  /// Sets or removes an action, such as `.like`.
+  public func setAction(_ type: ActionType, on message: ShownMessage, isSet: Bool = true) async {
     await attempt { try await parley.outbox.setAction(type, on: message.target, in: conversation, isSet: isSet) }
   }
 

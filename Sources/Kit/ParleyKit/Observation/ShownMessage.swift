@@ -65,7 +65,7 @@ public struct ShownMessage: Sendable, Hashable {
         switch operation.work {
         case .edit(_, let new): text = new
         case .delete: (text, isDeleted) = ("", true)
-        case .action(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
+        case .action(_, let type, let isSet): if isSet { mine.insert(type.name) } else { mine.remove(type.name) }
         case .send, .read, .createConversation, .updateConversation, .leaveConversation, .deleteConversation: break
         }
       }

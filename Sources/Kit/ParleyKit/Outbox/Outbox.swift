@@ -83,7 +83,7 @@ public actor Outbox {
   /// Sets or removes an action on a message. Does nothing if it already has that state.
   @discardableResult
   public func setAction(
-    _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
+    _ type: ActionType, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
   ) async throws -> OutboxOperation? {
     let added = try await cache.addAction(
       type, on: target, in: conversation, isSet: isSet, id: clock.name(), at: clock.now())

@@ -32,7 +32,7 @@ public struct OutboxOperation: Sendable, Hashable {
     case edit(Draft.Target, text: String)
     /// With `andFiles`, files that are not used elsewhere are deleted, too.
     case delete(Draft.Target, andFiles: Bool)
-    case action(Draft.Target, type: String, isSet: Bool)
+    case action(Draft.Target, type: ActionType, isSet: Bool)
     case read(ID<Message>)
     /// With the body of the request, which has the operation's id as `client_id`.
     case createConversation(JSONRaw)
@@ -157,7 +157,7 @@ extension OutboxOperation: JSONWritable, JSONReadable {
       case .edit(_, let text): json.field("text", text)
       case .delete(_, let andFiles): json.field("and_files", andFiles)
       case .action(_, let type, let isSet):
-        json.field("type", type)
+        json.field("type", type.name)
         json.field("set", isSet)
       case .createConversation(let body), .updateConversation(let body): json.field("body", body)
       case .read, .leaveConversation, .deleteConversation: break
@@ -207,7 +207,9 @@ extension OutboxOperation.Work {
     case .edit: self = .edit(try object.read("target"), text: try object.string("text"))
     case .delete: self = .delete(try object.read("target"), andFiles: try object.bool("and_files"))
     case .action:
-      self = .action(try object.read("target"), type: try object.string("type"), isSet: try object.bool("set"))
+      let name = try object.string("type")
+      self = .action(
+        try object.read("target"), type: ActionType(name) ?? .own(name), isSet: try object.bool("set"))
     case .read:
       guard case .message(let message) = try object.read("target") as Draft.Target else { throw value.error(.invalid) }
       self = .read(message)

@@ -110,7 +110,8 @@ extension Cache {
   /// Adds an action that replaces a pending one of the same type. If the server has nothing of that one, and the message
   /// has the state already, both are dropped.
   func addAction(
-    _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool, id: OutboxOperation.Name,
+    _ type: ActionType, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool,
+    id: OutboxOperation.Name,
     at time: Int64
   ) throws(CacheFault) -> AddedAction {
     let target = try sentTarget(target)
@@ -127,9 +128,9 @@ extension Cache {
   }
 
   /// Whether the server's message has the user's action; nil if unknown.
-  private func hasAction(_ type: String, _ target: Draft.Target) throws(CacheFault) -> Bool? {
+  private func hasAction(_ type: ActionType, _ target: Draft.Target) throws(CacheFault) -> Bool? {
     switch target {
-    case .message(let id): try messages(.ids([id])).first?.replica.mine?.contains(type)
+    case .message(let id): try messages(.ids([id])).first?.replica.mine?.contains(type.name)
     case .unsent(let name): operations[name] == nil ? nil : false
     }
   }

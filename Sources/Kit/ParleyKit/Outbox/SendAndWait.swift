@@ -36,7 +36,7 @@ extension Outbox {
   /// Sets or removes an action and waits until the server has it.
   /// - Returns: the message with its actions; nil if it had that state.
   public func setActionAndWait(
-    _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
+    _ type: ActionType, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
   ) async throws -> Message? {
     try await stored(waitUntilSent { try await setAction(type, on: target, in: conversation, isSet: isSet) })
   }

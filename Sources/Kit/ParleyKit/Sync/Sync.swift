@@ -167,7 +167,7 @@ public actor Sync {
       var gone: [ID<Conversation>] = []
       while let cursor = await cache.replica.cursor {
         let ahead = await cache.ahead
-        let found = try await client.send(.sync(topics: "me", after: cursor.description, wait: wait)).value
+        let found = try await client.send(.sync(topics: [.me], after: cursor.description, wait: wait)).value
         if let reset = found.reset {
           try await resync(reset)
           // The snapshot has the conversations that are not gone.
@@ -273,7 +273,7 @@ public actor Sync {
     guard let cursor = await cache.replica.cursor, cursor.isOtherHistory(than: new) else { return false }
     if cursor.epoch != new.epoch { return true }
     var reason = reason
-    if reason == nil { reason = try await client.send(.sync(topics: "me", after: cursor.description)).value.reset }
+    if reason == nil { reason = try await client.send(.sync(topics: [.me], after: cursor.description)).value.reset }
     return reason == ResetReason.rewound.rawValue
   }
 

@@ -1,8 +1,16 @@
-/// Name of an action on a message: `star`, `like`, `repost`, `pin`, `reaction:👍`, `reaction::name:`, or an app's own such as
-/// `com.example.done`.
-public struct ActionType: Sendable, Hashable {
-  public let name: String
-  public let reach: Reach
+/// An action of a user on a message. The name of an app's own action has the app's domain, such as `com.example.done`.
+public enum ActionType: Sendable, Hashable {
+  /// A bookmark of the user, which other users see only if the user shows stars.
+  case star
+  case like
+  /// A repost, which also has an entry in the feed of its user.
+  case repost
+  /// Pins the message in its conversation; for moderators.
+  case pin
+  /// An emoji of Unicode, or `:name:` of the site.
+  case reaction(String)
+  /// An action that an app defines, such as `com.example.done`.
+  case own(String)
 
   /// The accepted names, for messages.
   public static let forms = [
@@ -18,39 +26,51 @@ public struct ActionType: Sendable, Hashable {
     case moderators
   }
 
+  /// The action with a name; nil if the name is not well-formed.
   public init?(_ name: String) {
     switch name {
-    case "star": reach = .personal
-    case "like", "repost": reach = .everyone
-    case "pin": reach = .moderators
+    case "star": self = .star
+    case "like": self = .like
+    case "repost": self = .repost
+    case "pin": self = .pin
     default:
-      guard Self.isReaction(name) || TypeName.isWellFormed(name) && TypeName.core(name) == nil else { return nil }
-      reach = .everyone
+      if name.hasPrefix(Self.reaction) {
+        let emoji = name.dropFirst(Self.reaction.count)
+        // Any other text would be a message that can't be replied to, edited or removed.
+        guard Emoji.isSingle(emoji) || CustomEmoji.name(in: emoji) != nil else { return nil }
+        self = .reaction(String(emoji))
+      } else {
+        guard TypeName.isWellFormed(name), TypeName.core(name) == nil else { return nil }
+        self = .own(name)
+      }
     }
-    self.name = name
   }
 
-  public static let star = ActionType(name: "star", reach: .personal)
+  /// The name in the API: `star`, `like`, `repost`, `pin`, `reaction:👍`, `reaction::name:` or `com.example.done`.
+  public var name: String {
+    switch self {
+    case .star: "star"
+    case .like: "like"
+    case .repost: "repost"
+    case .pin: "pin"
+    case .reaction(let emoji): Self.reaction + emoji
+    case .own(let name): name
+    }
+  }
 
-  /// A repost, which also has an entry in the feed of its user.
-  public static let repost = ActionType(name: "repost", reach: .everyone)
-
-  private init(name: String, reach: Reach) {
-    self.name = name
-    self.reach = reach
+  /// The users that see the action and may set it.
+  public var reach: Reach {
+    switch self {
+    case .star: .personal
+    case .like, .repost, .reaction, .own: .everyone
+    case .pin: .moderators
+    }
   }
 
   /// The name of the custom emoji of a reaction.
   public var customEmoji: String? {
-    name.hasPrefix(Self.reaction) ? CustomEmoji.name(in: name.dropFirst(Self.reaction.count)) : nil
+    if case .reaction(let emoji) = self { CustomEmoji.name(in: emoji[...]) } else { nil }
   }
 
   private static let reaction = "reaction:"
-
-  /// Accepts exactly one emoji, of Unicode or of the site. Any other text would be a message that can't be replied to, edited or removed.
-  private static func isReaction(_ name: String) -> Bool {
-    guard name.hasPrefix(reaction) else { return false }
-    let emoji = name.dropFirst(reaction.count)
-    return Emoji.isSingle(emoji) || CustomEmoji.name(in: emoji) != nil
-  }
 }

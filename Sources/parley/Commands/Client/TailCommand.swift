@@ -49,7 +49,7 @@ enum TailCommand {
 
   /// Prints events of the live connection.
   private static func print(
-    _ client: Client, _ topics: [String], _ cursor: String?, _ isJSON: Bool
+    _ client: Client, _ topics: [LiveTopic], _ cursor: String?, _ isJSON: Bool
   ) async throws -> Outcome {
     let live = LiveConnection(client, topics: topics, after: cursor)
     let names = ActorNames()
@@ -79,10 +79,10 @@ enum TailCommand {
 
   /// Prints server-sent events of the daemon.
   private static func print(
-    _ data: String, _ topics: [String], _ cursor: String?, _ isJSON: Bool
+    _ data: String, _ topics: [LiveTopic], _ cursor: String?, _ isJSON: Bool
   ) async throws -> Outcome {
     try requireServer(data)
-    let query = "topics=" + topics.joined(separator: ",") + (cursor.map { "&after=" + $0 } ?? "")
+    let query = "topics=" + topics.map(\.description).joined(separator: ",") + (cursor.map { "&after=" + $0 } ?? "")
     let socket = try ControlSocket(in: data)
     var request = HTTPRequest(address: socket.address, host: "localhost", name: "the daemon", path: "/events?" + query)
     request.timeout = 60
@@ -100,13 +100,13 @@ enum TailCommand {
   /// Parses the topics. Their characters need no escaping in a query.
   ///
   /// - Parameter session: finds the conversations of titles, ids and names, as in other commands; nil for a data folder.
-  private static func topics(_ text: String, of session: CLISession?) async throws -> [String] {
-    var topics: [String] = []
+  private static func topics(_ text: String, of session: CLISession?) async throws -> [LiveTopic] {
+    var topics: [LiveTopic] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
       if let topic = LiveTopic(part) {
-        topics.append(topic.description)
+        topics.append(topic)
       } else if let session, !part.isEmpty, !prefixes.contains(where: { part.hasPrefix($0) }) {
-        topics.append(LiveTopic.conversation(try await session.conversation(part)).description)
+        topics.append(.conversation(try await session.conversation(part)))
       } else {
         throw Settings.UsageError(
           message: """

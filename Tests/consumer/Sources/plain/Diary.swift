@@ -27,7 +27,7 @@ struct Diary {
   func write(_ text: String) async throws -> Message? {
     let new = try await parley.outbox.sendAndWait(Draft(text), in: room)
     guard let message = new.last else { return nil }
-    return try await parley.outbox.setActionAndWait("like", on: .message(message.id), in: room)
+    return try await parley.outbox.setActionAndWait(.like, on: .message(message.id), in: room)
   }
 
   /// The texts in the room, oldest first.

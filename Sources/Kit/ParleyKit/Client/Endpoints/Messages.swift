@@ -165,8 +165,8 @@ extension Request where Response == Resource<MessageView> {
   }
 
   /// `PUT /messages/{id}/actions/{type}`
-  public static func setAction(on message: ID<Message>, type: String) -> Request {
-    Request(.put, "/messages/{id}/actions/{type}", [message.description, type])
+  public static func setAction(on message: ID<Message>, type: ActionType) -> Request {
+    Request(.put, "/messages/{id}/actions/{type}", [message.description, type.name])
   }
 
   /// `PUT /messages/{id}/vote`
@@ -190,8 +190,8 @@ extension Request where Response == Void {
   }
 
   /// `DELETE /messages/{id}/actions/{type}`
-  public static func removeAction(on message: ID<Message>, type: String) -> Request {
-    Request(.delete, "/messages/{id}/actions/{type}", [message.description, type])
+  public static func removeAction(on message: ID<Message>, type: ActionType) -> Request {
+    Request(.delete, "/messages/{id}/actions/{type}", [message.description, type.name])
   }
 }
 

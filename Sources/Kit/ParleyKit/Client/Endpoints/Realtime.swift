@@ -5,22 +5,27 @@ public import ParleyModel
 
 extension Request where Response == Void {
   /// `GET /realtime`
-  public static func openRealtime(topics: String? = nil, after: String? = nil) -> Request {
-    Request(.get, "/realtime", query: [QueryItem("topics", topics), QueryItem("after", after)])
+  public static func openRealtime(topics: [LiveTopic]? = nil, after: String? = nil) -> Request {
+    Request(.get, "/realtime", query: [QueryItem("topics", topics?.list), QueryItem("after", after)])
   }
+}
+
+extension [LiveTopic] {
+  fileprivate var list: String { map(\.description).joined(separator: ",") }
 }
 
 extension Request where Response == RawResponse {
   /// `GET /events`
-  public static func streamEvents(topics: String, after: String? = nil) -> Request {
-    Request(.get, "/events", query: [QueryItem("topics", topics), QueryItem("after", after)])
+  public static func streamEvents(topics: [LiveTopic], after: String? = nil) -> Request {
+    Request(.get, "/events", query: [QueryItem("topics", topics.list), QueryItem("after", after)])
   }
 }
 
 extension Request where Response == Resource<EventPage> {
   /// `GET /sync`
-  public static func sync(topics: String, after: String? = nil, wait: Int? = nil) -> Request {
-    Request(.get, "/sync", query: [QueryItem("topics", topics), QueryItem("after", after), QueryItem("wait", wait)])
+  public static func sync(topics: [LiveTopic], after: String? = nil, wait: Int? = nil) -> Request {
+    Request(
+      .get, "/sync", query: [QueryItem("topics", topics.list), QueryItem("after", after), QueryItem("wait", wait)])
   }
 }
 

@@ -27,10 +27,10 @@ enum ReactCommand {
     }
     await session.sendOutbox()
     guard settings.isOn(remove) else {
-      let changed = try await session.send(.setAction(on: message, type: type.name), about: message)
+      let changed = try await session.send(.setAction(on: message, type: type), about: message)
       return ClientOutput.result(changed.representation, settings, "")
     }
-    try await session.send(.removeAction(on: message, type: type.name), about: message)
+    try await session.send(.removeAction(on: message, type: type), about: message)
     guard settings.isOn(.json) else { return Outcome(.success, "") }
     return ClientOutput.lines([try await session.send(.getMessage(message), about: message).representation])
   }
