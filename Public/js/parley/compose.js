@@ -13,20 +13,29 @@ const embedded = 'net.app.core.oembed';
 const mentionsOf = (names) => [...new Set(names)].filter(Boolean).map((name) => `@${name} `).join('');
 
 /**
- * A reply that begins with a mention of the author.
- * @param {Message} message @param {Named} author @returns {NewMessage}
+ * The message that replies and actions go to: of a repost its post.
+ * @param {Message} message
  */
-export const replyTo = (message, author) => ({ text: mentionsOf([author.name]), reply_to: message.id });
+const postOf = (message) => message.repost_of ?? message.id;
 
 /**
- * A reply that mentions the author and all mentioned users, except the current user and `except`.
+ * A reply that begins with a mention of the author. A reply to a repost answers its post, in the conversation of the post,
+ * and mentions `author`, the author of the post, and `reposter`, the user of the repost.
+ * @param {Message} message @param {Named} author @param {Named} [reposter] @returns {NewMessage}
+ */
+export const replyTo = (message, author, reposter) =>
+  ({ text: mentionsOf([author.name, reposter?.name ?? null]), reply_to: postOf(message) });
+
+/**
+ * A reply that mentions the author and all mentioned users, except the current user and `except`. A repost mentions none: take
+ * its post.
  * @param {Message} message @param {{ author: Named, me: Named, except?: string[] }} users @returns {NewMessage}
  */
 export function replyToAll(message, { author, me, except = [] }) {
   // Groups and `@room` have no user id.
   const mentioned = (message.entities?.mentions ?? []).filter((it) => it.user_id).map((it) => it.name);
   const names = [author.name, ...mentioned].filter((name) => name !== me.name && !except.includes(name ?? ''));
-  return { text: mentionsOf(names), reply_to: message.id };
+  return { text: mentionsOf(names), reply_to: postOf(message) };
 }
 
 /**

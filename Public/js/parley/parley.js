@@ -414,12 +414,12 @@ export class Parley {
   }
 
   /**
-   * Sets an action: `like`, `star`, `reaction:👍`. Cancels its removal if that is not on its way.
+   * Sets an action: `like`, `star`, `reaction:👍`; on a repost, that of its post. Cancels its removal if that is not on its way.
    * @param {any} message @param {string} type
    */
   async setAction(message, type) {
     const isDone = message.actions?.[type]?.mine === true;
-    return this.outbox.add({ kind: 'set_action', body: { type }, ...about(message) }, [], { isDone });
+    return this.outbox.add({ kind: 'set_action', body: { type }, ...about(message, message.repost_of) }, [], { isDone });
   }
 
   /**
@@ -427,8 +427,8 @@ export class Parley {
    * @param {any} message @param {string} type
    */
   async removeAction(message, type) {
-    const isDone = message.actions?.[type]?.mine !== true;
-    return this.outbox.add({ kind: 'remove_action', body: { type }, ...about(message) }, [], { isDone });
+    const isDone = !message.repost_of && message.actions?.[type]?.mine !== true;
+    return this.outbox.add({ kind: 'remove_action', body: { type }, ...about(message, message.repost_of) }, [], { isDone });
   }
 
   /**
@@ -1124,8 +1124,8 @@ export class Parley {
  * The identity of a message, sent or not.
  * @param {any} message
  */
-const about = ({ id, client_id, conversation_id }) =>
-  id === null ? { conversation_id, target: client_id } : { conversation_id, message_id: id };
+const about = ({ id, client_id, conversation_id }, post = undefined) =>
+  id === null ? { conversation_id, target: client_id } : { conversation_id, message_id: post ?? id };
 
 /**
  * Returns the form of an event that can be sent to other tabs.

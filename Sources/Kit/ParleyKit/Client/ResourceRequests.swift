@@ -50,10 +50,12 @@ extension Resource where Value == MessageView {
   }
   /// Deletes the caller's own message for good.
   public func delete() -> Request<Resource<MessageView>> { .deleteMessage(id) }
-  /// Sets an action of the caller, such as `.like`.
-  public func setAction(_ type: ActionType) -> Request<Resource<MessageView>> { .setAction(on: id, type: type) }
-  /// Removes an action of the caller.
-  public func removeAction(_ type: ActionType) -> Request<Void> { .removeAction(on: id, type: type) }
+  /// Sets an action of the caller, such as `.like`; on a repost, that of its post.
+  public func setAction(_ type: ActionType) -> Request<Resource<MessageView>> {
+    .setAction(on: value.message.post, type: type)
+  }
+  /// Removes an action of the caller; on a repost, that of its post.
+  public func removeAction(_ type: ActionType) -> Request<Void> { .removeAction(on: value.message.post, type: type) }
   /// Replaces the text of the caller's own message.
   public func edit(_ text: String) -> Request<Resource<MessageView>> {
     .editMessage(id, text: text, ifRevision: value.message.revision)

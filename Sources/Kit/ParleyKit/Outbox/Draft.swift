@@ -81,12 +81,20 @@ public struct Draft: Sendable, Hashable {
 // MARK: Drafts from a message
 
 extension Draft {
-  /// A reply that begins with a mention of the author.
-  public static func reply(to message: Message, by author: UserSummary) -> Draft {
-    Draft("@\(author.name ?? "") ", replyTo: .message(message.id))
+  /// A reply that begins with a mention of the author. A reply to a repost answers its post, in the conversation of the post.
+  ///
+  /// - Parameters:
+  ///   - author: the author of the message; of a repost that of the post.
+  ///   - reposter: the user of the repost, who is mentioned after the author.
+  public static func reply(
+    to message: Message, by author: UserSummary, repostedBy reposter: UserSummary? = nil
+  ) -> Draft {
+    let names = [author.name] + (reposter?.name == author.name ? [] : [reposter?.name])
+    return Draft(names.compactMap { $0.map { "@\($0) " } }.joined(), replyTo: .message(message.post))
   }
 
-  /// A reply that mentions the author and all mentioned users, except the current user and `except`.
+  /// A reply that mentions the author and all mentioned users, except the current user and `except`. A repost mentions none:
+  /// take its post.
   public static func replyToAll(
     _ message: Message, by author: UserSummary, me: UserSummary, except: Set<String> = []
   ) -> Draft {
@@ -95,7 +103,7 @@ extension Draft {
     where name != me.name && !except.contains(name) && !names.contains(name) {
       names.append(name)
     }
-    return Draft(names.map { "@\($0) " }.joined(), replyTo: .message(message.id))
+    return Draft(names.map { "@\($0) " }.joined(), replyTo: .message(message.post))
   }
 
   /// A draft that begins with a mention of the user.
@@ -129,6 +137,10 @@ extension Draft {
 }
 
 extension Message {
+  /// The message that replies and actions on this one go to: of a repost its post, which has the text. The server refuses both
+  /// on the repost.
+  public var post: ID<Message> { content?.repostOf ?? id }
+
   /// The files embedded in the text. An app shows the other attachments below it. The picture of a link
   /// (oembed.com §2.3.4.4) is part of the link preview.
   public var embeddedFiles: [ID<File>] {

@@ -48,9 +48,12 @@ public actor Outbox {
   // MARK: Adding operations
 
   /// Sends a message now, or when the network is available. Until the message has an id, the operation's id identifies it.
+  ///
+  /// A reply to a cached repost answers its post, in the feed of the post. A post that is not cached is fetched for that.
   @discardableResult
   public func send(_ draft: Draft, in conversation: ID<Conversation>) async throws -> OutboxOperation {
-    try await add(.send(draft), in: conversation)
+    let (draft, conversation) = try await addressed(draft, in: conversation)
+    return try await add(.send(draft), in: conversation)
   }
 
   /// Edits a message. If the message is certainly unsent, its draft is changed instead.
@@ -80,11 +83,12 @@ public actor Outbox {
     }
   }
 
-  /// Sets or removes an action on a message. Does nothing if it already has that state.
+  /// Sets or removes an action on a message; on a cached repost, on its post. Does nothing if it already has that state.
   @discardableResult
   public func setAction(
     _ type: ActionType, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
   ) async throws -> OutboxOperation? {
+    let (target, conversation) = try await acted(target, in: conversation)
     let added = try await cache.addAction(
       type, on: target, in: conversation, isSet: isSet, id: clock.name(), at: clock.now())
     switch added {
@@ -110,6 +114,29 @@ public actor Outbox {
     guard let operation else { throw .targetGone }
     schedule()
     return operation
+  }
+
+  // MARK: Reposts
+
+  /// The draft and its conversation: a reply to a repost goes to the feed of its post, which the repost does not name.
+  func addressed(
+    _ draft: Draft, in conversation: ID<Conversation>
+  ) async throws -> (draft: Draft, conversation: ID<Conversation>) {
+    guard let target = draft.replyTo, let post = try await cache.post(ofRepost: target) else {
+      return (draft, conversation)
+    }
+    var draft = draft
+    draft.replyTo = .message(post)
+    if let known = try await cache.messages(.ids([post])).first { return (draft, known.message.conversation) }
+    return (draft, try await client.send(.getMessage(post)).message.conversation)
+  }
+
+  /// The target of an action and its conversation: those of the post for a repost.
+  private func acted(
+    _ target: Draft.Target, in conversation: ID<Conversation>
+  ) async throws -> (target: Draft.Target, conversation: ID<Conversation>) {
+    guard let post = try await cache.post(ofRepost: target) else { return (target, conversation) }
+    return (.message(post), try await cache.messages(.ids([post])).first?.message.conversation ?? conversation)
   }
 
   // MARK: Queue

@@ -173,6 +173,12 @@ extension Cache {
     return try messages(.clientIDs([name])).first.map { .message($0.message.id) } ?? target
   }
 
+  /// The post of a cached repost; nil for any other message.
+  func post(ofRepost target: Draft.Target) throws(CacheFault) -> ID<Message>? {
+    guard case .message(let id) = target else { return nil }
+    return try messages(.ids([id])).first?.message.content?.repostOf
+  }
+
   /// The operation of a message that the server can't have.
   private func unsentOperation(_ target: Draft.Target) -> OutboxOperation? {
     guard case .unsent(let name) = target, let operation = operations[name], operation.isCertainlyUnsent else {

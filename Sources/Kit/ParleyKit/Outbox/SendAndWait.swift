@@ -8,9 +8,14 @@ extension Outbox {
   /// - Returns: the messages that were not cached up to the sent one, oldest first; without the older ones if they are too
   ///   many, or could not be fetched.
   public func sendAndWait(_ draft: Draft, in conversation: ID<Conversation>) async throws -> [Message] {
+    let (draft, conversation) = try await addressed(draft, in: conversation)
     let before = await cache.history(of: conversation).cached
     let message = try await waitUntilSent { try await send(draft, in: conversation) }
-    guard let message, let sent = try await cache.messages(.ids([message])).first?.message else { return [] }
+    guard let message else { return [] }
+    guard let sent = try await cache.messages(.ids([message])).first?.message else {
+      // Such as a reply in the feed of another user, whose messages are not cached.
+      do { return [try await client.send(.getMessage(message)).message] } catch { return [] }
+    }
     let last = before.all.last(where: { $0.upperBound < sent.seq })?.upperBound
     // The message is sent, so a failure from here on is none of its sending.
     if let last, last + 1 < sent.seq { try? await fetchMissed(in: last + 1...sent.seq - 1, of: conversation) }
