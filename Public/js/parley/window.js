@@ -591,7 +591,7 @@ function byWhatTheyAreAbout(waiting) {
  * A message as it will be.
  * @param {import('./outbox.js').Operation} op @param {string | undefined} me
  */
-const unsent = (op, me) => ({
+export const unsent = (op, me) => ({
   id: null, conversation_id: op.conversation_id, author_id: me, client_id: op.id, seq: null, previous_message: null,
   text: '', annotations: [], attachments: [], reply_to: null, machine_only: false, ...op.body,
   created_at: op.created_at, sent_at: op.created_at, edited_at: null, revision: 0, deleted: false, actions: {},

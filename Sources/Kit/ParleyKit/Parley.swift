@@ -31,6 +31,7 @@ public actor Parley {
   private var failures = 0
   private var stateObservers: [Int: AsyncStream<State>.Continuation] = [:]
   private var signalObservers: [Int: AsyncStream<LiveFrame>.Continuation] = [:]
+  private var timelineObservers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var lastObserver = 0
   /// The state of the connection.
   public private(set) var state = State.stopped
@@ -140,7 +141,8 @@ public actor Parley {
 
   /// Applies live events until the connection is lost. Returns the reason.
   private func receiveLive() async throws -> ClientFault? {
-    let live = LiveConnection(client, after: await cache.replica.cursor?.description)
+    let cursor = await cache.replica.cursor?.description
+    let live = LiveConnection(client, topics: topics, after: cursor)
     self.live = live
     let updates = await cache.updates()
     let needsTask = Task {
@@ -192,10 +194,12 @@ public actor Parley {
           }
           try await sync.receive([event])
           if event.kind == .messageCreated { await deliveries.scheduleSend() }
+          if !timelineObservers.isEmpty, await cache.mayBeOfFeed(event) { noteTimelineChange() }
         case .signal(let frame): for observer in signalObservers.values { observer.yield(frame) }
         case .live(let cursor):
           failures = 0
           if let cursor = EventCursor(cursor) { try await sync.caughtUp(to: cursor) }
+          noteTimelineChange()
           set(.live)
         case .restarted: return .interrupted("the server has restarted")
         case .reset(let reason, _): return .interrupted("the missed events are not available: \(reason)")
@@ -271,9 +275,29 @@ public actor Parley {
     return stream
   }
 
-  private func removeObserver(_ observer: Int) {
+  private func removeObserver(_ observer: Int) async {
     stateObservers[observer] = nil
     signalObservers[observer] = nil
+    if timelineObservers.removeValue(forKey: observer) != nil { await live?.setTopics(topics) }
+  }
+
+  /// The topics of the live connection: `timeline` while there are observers of it.
+  private var topics: [LiveTopic] { timelineObservers.isEmpty ? [.me] : [.me, .timeline] }
+
+  /// A value after changes of feeds that the user follows, and once their events arrive. Changes during the work on one cause
+  /// one more. The topic `timeline` is subscribed until the sequence ends.
+  func timelineChanges() async -> AsyncStream<Void> {
+    lastObserver += 1
+    let number = lastObserver
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    timelineObservers[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.removeObserver(number) } }
+    await live?.setTopics(topics)
+    return stream
+  }
+
+  private func noteTimelineChange() {
+    for observer in timelineObservers.values { observer.yield() }
   }
 
   // MARK: Signing out

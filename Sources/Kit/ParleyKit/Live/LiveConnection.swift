@@ -27,6 +27,11 @@ public final class LiveConnection: AsyncSequence, Sendable {
   }
 
   private struct State {
+    var topics: [LiveTopic]
+    /// The topics of the socket.
+    var subscribed: [LiveTopic] = []
+    /// The number of commands, which are their ids.
+    var commands = 0
     var cursor: String?
     var offsets: StreamOffsets
     var socket: LiveSocket?
@@ -39,10 +44,31 @@ public final class LiveConnection: AsyncSequence, Sendable {
     var delay = 0
     var hasReceived = false
     var isEnded = false
+
+    /// The commands that change the topics of the socket to those wanted.
+    mutating func subscriptionCommands() -> [String] {
+      let (wanted, current) = (topics, subscribed)
+      subscribed = wanted
+      return [
+        command("subscribe", wanted.filter { !current.contains($0) }),
+        command("unsubscribe", current.filter { !wanted.contains($0) }),
+      ].compactMap(\.self)
+    }
+
+    private mutating func command(_ name: String, _ topics: [LiveTopic]) -> String? {
+      guard !topics.isEmpty else { return nil }
+      commands += 1
+      var json = JSONWriter()
+      json.object { json in
+        json.field("id", commands)
+        json.field("do", name)
+        json.field("topics", topics)
+      }
+      return String(decoding: json.bytes, as: UTF8.self)
+    }
   }
 
   private let client: Client
-  private let topics: [LiveTopic]
   private let times: Times
   private let state: Mutex<State>
 
@@ -58,9 +84,8 @@ public final class LiveConnection: AsyncSequence, Sendable {
     times: Times = Times()
   ) {
     self.client = client
-    self.topics = topics
     self.times = times
-    state = Mutex(State(cursor: cursor, offsets: StreamOffsets(offsets)))
+    state = Mutex(State(topics: topics, cursor: cursor, offsets: StreamOffsets(offsets)))
   }
 
   public func makeAsyncIterator() -> Iterator { Iterator(connection: self) }
@@ -74,6 +99,25 @@ public final class LiveConnection: AsyncSequence, Sendable {
 
   /// The position after the last delivered event.
   public var cursor: String? { state.withLock { $0.cursor } }
+
+  /// Replaces the topics. The events of new ones arrive from now on; an update `live` follows once they do.
+  public func setTopics(_ topics: [LiveTopic]) async {
+    state.withLock { $0.topics = topics }
+    await updateSubscriptions()
+  }
+
+  /// Subscribes the socket to the topics that it lacks, and ends the others.
+  private func updateSubscriptions() async {
+    let (socket, commands) = state.withLock { state in
+      let commands = state.socket == nil ? [] : state.subscriptionCommands()
+      return (state.socket, commands)
+    }
+    guard let socket else { return }
+    do throws(LiveSocket.Ending) { for command in commands { try await socket.send(command) } } catch {
+      // The task that reads the socket reports its end.
+      return
+    }
+  }
 
   // MARK: Hints
 
@@ -165,7 +209,10 @@ public final class LiveConnection: AsyncSequence, Sendable {
 
   private func connect() async {
     guard !state.withLock({ $0.isEnded }), !Task.isCancelled else { return }
-    let cursor = state.withLock { $0.cursor }
+    let (cursor, topics) = state.withLock { state in
+      state.subscribed = state.topics
+      return (state.cursor, state.topics)
+    }
     var request = Request<Void>.openRealtime(topics: topics, after: cursor)
     request.isRepeatable = false
     do throws(ClientFault) {
@@ -176,6 +223,8 @@ public final class LiveConnection: AsyncSequence, Sendable {
       }
       guard isActive else { return socket.close() }
       startHeartbeat(socket, heartbeatInterval: times.heartbeatInterval, heartbeatTimeout: times.heartbeatTimeout)
+      // The topics may have changed meanwhile.
+      await updateSubscriptions()
     } catch {
       disconnected(error)
     }
@@ -201,8 +250,7 @@ public final class LiveConnection: AsyncSequence, Sendable {
 
   private func receive(_ text: String) async {
     let frame: LiveFrame
-    // The response to a command, or a frame of a newer server.
-    do throws(JSONError) { frame = try LiveFrame(text) } catch { return }
+    do throws(JSONError) { frame = try LiveFrame(text) } catch { return receiveAnswer(text) }
     switch frame.name {
     case "complete":
       guard let cursor = frame.cursor else { return }
@@ -229,6 +277,16 @@ public final class LiveConnection: AsyncSequence, Sendable {
         if await fetch(stream, upTo: offset - 1) { enqueue(.event(frame)) }
       }
     }
+  }
+
+  /// Receives the answer to a command. A frame of a newer server is none.
+  private func receiveAnswer(_ text: String) {
+    do throws(JSONError) {
+      var answer = try JSONValue(parsing: Array(text.utf8)).object()
+      guard try answer.optional("re") as Int? != nil else { return }
+      guard try answer.bool("ok") else { return dropConnection(.interrupted("a subscription was refused")) }
+      if let cursor: String = try answer.optional("cursor") { enqueue(.live(cursor: cursor)) }
+    } catch { return }
   }
 
   private func enqueue(_ update: LiveUpdate) { state.withLock { $0.pending.append(update) } }

@@ -1,0 +1,162 @@
+// The timeline of the user: the posts of followed users and the user's own, newest first, each once. The first page is kept, and
+// shown without a network. A view that needs more, such as one where new posts wait, builds it on `parley.subscribe('timeline')`.
+
+import { keepAnswer, keptAnswer } from './answers.js';
+import { withOperations } from './operations.js';
+import { unsent } from './window.js';
+
+/** @typedef {import('./parley.js').Parley} Parley @typedef {import('./operations.js').Operation} Operation */
+/** @typedef {import('./api.js').Message} Message */
+/** @typedef {{ entry: Message, post: Message }} Entry A post is its own entry; of a repost, `post` is the original one. */
+/** @typedef {Message & { reposted_by: string | null, state?: Operation['state'] }} TimelinePost */
+
+/** The most posts of a page. */
+const maxPage = 200;
+const page = 50;
+const name = 'timeline';
+
+export class Timeline {
+  /** @type {Entry[]} */
+  #entries = [];
+  /** @type {string | null} */
+  #next = null;
+  /** The number of requests, and of the one whose answer is shown: earlier answers are dropped. */
+  #started = 0;
+  #shown = 0;
+  /** @type {Map<string, Operation>} The posts and changes that the shown answer may lack, sent or not. */
+  #changes = new Map();
+  /** @type {(() => void)[]} */
+  #ends = [];
+
+  /**
+   * @param {Parley} parley
+   * @param {(timeline: Timeline) => void} onChange Called with each change of `posts`.
+   */
+  constructor(parley, onChange) {
+    this.parley = parley;
+    this.onChange = onChange;
+  }
+
+  /** Whether `more` has a page to fetch. */
+  get hasMore() {
+    return this.#next !== null;
+  }
+
+  /**
+   * Shows the kept posts and then the server's, and follows the timeline until `close`. Without a network the kept ones stay.
+   * @returns {Promise<void>}
+   */
+  async open() {
+    const { parley } = this;
+    let wasLive = false;
+    this.#ends = [
+      parley.subscribe('timeline'),
+      parley.on('change', (changes) => {
+        if (changes.some((/** @type {{ table: string }} */ { table }) => table === 'outbox')) this.#show();
+      }),
+      parley.on('cancelled', ({ id }) => {
+        if (this.#changes.delete(id)) this.#show();
+      }),
+      parley.on('event', (event) => {
+        if (this.#isOfTimeline(event)) this.#refreshIfPossible().catch(() => {});
+      }),
+      parley.on('state', ({ connection }) => {
+        const isLive = connection === 'live';
+        if (isLive && !wasLive) this.#refreshIfPossible().catch(() => {});
+        wasLive = isLive;
+      }),
+    ];
+    const kept = await keptAnswer(parley, name);
+    if (kept && this.#shown === 0) {
+      this.#entries = kept;
+      this.#show();
+    }
+    await this.#refreshIfPossible();
+  }
+
+  close() {
+    for (const end of this.#ends) end();
+    this.#ends = [];
+  }
+
+  /**
+   * Unsent posts, then the others, with the user's pending changes.
+   * @returns {TimelinePost[]}
+   */
+  get posts() {
+    const { parley } = this;
+    const changes = [...this.#changes.values()].sort((a, b) => a.order - b.order);
+    const sent = this.#entries.map(({ entry, post }) => {
+      const shown = withOperations(post, changes.filter((it) => it.message_id === post.id));
+      return { ...shown, reposted_by: entry === post || entry.id === post.id ? null : entry.author_id };
+    });
+    const known = new Set();
+    const listed = sent.filter(({ id, deleted }) => !deleted && !known.has(id) && known.add(id));
+    const clients = new Set(listed.filter((it) => it.author_id === parley.me?.id).map((it) => it.client_id));
+    const waiting = changes.filter((it) => this.#isOwnPost(it) && !clients.has(it.id)).reverse();
+    return [...waiting.map((it) => ({ .../** @type {any} */ (unsent(it, parley.me?.id)), reposted_by: null, state: it.state })), ...listed];
+  }
+
+  /** Fetches the newest posts again. */
+  async refresh() {
+    const request = ++this.#started;
+    const { parley } = this;
+    const waiting = parley.operations();
+    const answer = await this.#load({ limit: Math.min(maxPage, Math.max(page, this.#entries.length)) });
+    if (request < this.#shown) return;
+    [this.#shown, this.#entries, this.#next] = [request, answer.entries, answer.next];
+    this.#changes = new Map(waiting.map((it) => [it.id, it]));
+    await keepAnswer(parley, name, answer.entries);
+    this.#show();
+  }
+
+  /** Fetches the next page. */
+  async more() {
+    if (this.#next === null) return;
+    const request = this.#shown;
+    const answer = await this.#load({ limit: page, next: this.#next });
+    if (request !== this.#shown) return;
+    const known = new Set(this.#entries.map(({ entry }) => entry.id));
+    this.#entries = [...this.#entries, ...answer.entries.filter(({ entry }) => !known.has(entry.id))];
+    this.#next = answer.next;
+    this.#show();
+  }
+
+  /** @param {{ limit: number, next?: string }} query @returns {Promise<{ entries: Entry[], next: string | null }>} */
+  async #load(query) {
+    const { data, next, included } = await this.parley.client.calls.getTimeline({ query: { ...query, include: 'users,messages' } });
+    this.parley.keepUsers(included?.users ?? []);
+    const posts = new Map((included?.messages ?? []).map((/** @type {Message} */ it) => [it.id, it]));
+    const entries = data.flatMap((/** @type {Message} */ entry) => {
+      const post = entry.repost_of ? posts.get(entry.repost_of) : entry;
+      return post ? [{ entry, post }] : [];
+    });
+    return { entries, next };
+  }
+
+  #show() {
+    for (const it of this.parley.operations()) this.#changes.set(it.id, it);
+    this.onChange(this);
+  }
+
+  /** Without a network, or while the server restarts, the next connection refreshes. */
+  async #refreshIfPossible() {
+    try {
+      await this.refresh();
+    } catch (error) {
+      if (!(/** @type {{ isTemporary?: boolean }} */ (error).isTemporary)) throw error;
+    }
+  }
+
+  /** Whether an event may change the timeline: of a feed, of a conversation that only this topic has events of, or of a relation. */
+  #isOfTimeline(/** @type {{ event: string, stream?: string }} */ { event, stream }) {
+    if (event === 'relation.changed') return true;
+    const [kind, id] = (stream ?? '').split(':');
+    return kind === 'conversation' && (this.parley.conversation(id)?.kind ?? 'feed') === 'feed';
+  }
+
+  #isOwnPost(/** @type {Operation} */ { kind, conversation_id: id, body, target }) {
+    const { kind: place, owner_id: owner } = this.parley.conversation(id) ?? {};
+    return kind === 'send' && place === 'feed' && owner === this.parley.me?.id && !body.reply_to && !target;
+  }
+}

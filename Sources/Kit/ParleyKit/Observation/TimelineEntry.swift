@@ -1,0 +1,65 @@
+// The first page of the timeline, as the server last listed it. Its posts are of many feeds, most of which are not cached as
+// conversations, so the page is one row of the store.
+
+import ParleyJSON
+import ParleyModel
+
+/// An entry of the timeline: a post, or a repost with its post.
+struct TimelineEntry: Sendable, Identifiable {
+  let entry: Resource<MessageView>
+  let post: Resource<MessageView>
+
+  var id: ID<Message> { entry.message.id }
+}
+
+extension TimelineEntry: JSONWritable, JSONReadable {
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("entry", entry)
+      json.field("post", post)
+    }
+  }
+
+  init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(entry: try object.read("entry"), post: try object.read("post"))
+  }
+}
+
+extension Cache {
+  private static let timelineNote = "timeline"
+
+  /// The stored page; empty without one, and after an update of the app that reads another form.
+  var timeline: [TimelineEntry] {
+    guard lockedFor == nil, let raw = notes[Self.timelineNote] else { return [] }
+    do throws(JSONError) { return try [TimelineEntry](json: JSONValue(parsing: raw.bytes)) } catch { return [] }
+  }
+
+  /// Stores the first page of a response, unless the cache was erased since the request.
+  func setTimeline(_ entries: [TimelineEntry], asOf age: ResponseAge) throws(CacheFault) {
+    guard age.eraseCount == eraseCount else { return }
+    try save([CacheRow(.note, Self.timelineNote, writing: entries)])
+  }
+
+  /// The user's own feed; nil before the first post.
+  var ownFeed: ID<Conversation>? {
+    guard let me = replica.me?.summary.id else { return nil }
+    return replica.conversations.values.first { $0.conversation.kind == .feed && $0.conversation.owner == me }?
+      .conversation.id
+  }
+
+  /// Whether an event is of a feed: a cached one, or a conversation that only the topic `timeline` has events of.
+  func mayBeOfFeed(_ event: ReceivedEvent) -> Bool {
+    guard case .conversation(let id) = event.stream else { return false }
+    return replica.conversations[id].map { $0.conversation.kind == .feed } ?? true
+  }
+
+  /// Posts that are not cached as messages, with pending changes.
+  func shown(_ posts: [MessageView], with operations: [OutboxOperation]) -> [ShownMessage] {
+    posts.map { post in
+      let cached = CachedMessage(
+        ReplicaMessage(post, asOf: 0), generation: generation, indexing.index(post.message, locationName: nil))
+      return ShownMessage(cached, operations.filter { $0.target == .message(post.message.id) })
+    }
+  }
+}
