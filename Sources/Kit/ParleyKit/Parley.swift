@@ -73,6 +73,9 @@ public actor Parley {
     self.pictures = try PictureCache(client, pictures)
   }
 
+  /// The model of a view of a conversation.
+  @MainActor public func room(_ conversation: ID<Conversation>) -> RoomModel { RoomModel(conversation, self) }
+
   // MARK: Loop
 
   /// Synchronizes and sends the outbox until `stop`.

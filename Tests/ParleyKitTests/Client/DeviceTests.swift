@@ -48,6 +48,35 @@ import Testing
     }
   }
 
+  @Test func `AN-08: the standard device has the default session, and another folder another session`() async throws {
+    try await SocketSite.open { site in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let server = try #require(ServerAddress("http://127.0.0.1:\(site.port)"))
+      try await StandardFolder.$replacement.withValue(folder.path + "/a/b") {
+        #expect(try await Parley.resume() == nil)
+        let ada = try await Parley.signIn(to: server, as: "ada", password: "password of ada")
+        // Another session at the same time.
+        let device = try Parley.Device.standard(in: folder.path + "/grace")
+        let grace = try await Parley.signIn(server, "grace", password: "password of grace", on: device)
+        for parley in [ada, grace] { for await state in await parley.states() where state == .live { break } }
+        #expect(await ada.cache.owner == site.id("ada"))
+        #expect(await grace.cache.owner == site.id("grace"))
+        for parley in [ada, grace] { try await parley.signOut() }
+      }
+      let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/a/b")[.posixPermissions] as? Int
+      #expect(mode == 0o700)
+    }
+  }
+
+  @Test func `the standard folder is that of the program in the user's data`() {
+    func path(_ variables: [String: String]) -> String? { StandardFolder.path(of: "chat") { variables[$0] } }
+    #expect(path(["XDG_DATA_HOME": "/data", "HOME": "/home/ada"]) == "/data/chat")
+    #expect(path(["XDG_DATA_HOME": "data", "HOME": "/home/ada"]) == "/home/ada/.local/share/chat")
+    #expect(path(["HOME": "/home/ada"]) == "/home/ada/.local/share/chat")
+    #expect(path([:]) == nil && path(["HOME": "home"]) == nil)
+  }
+
   private struct Notes: Sendable {
     private final class Kept: Sendable { let values = Mutex<[String: String]>([:]) }
     private let kept = Kept()

@@ -36,6 +36,26 @@ import Web
     }
   }
 
+  @Test func `one call signs in, and one resumes`() async throws {
+    try await Daemon.run { daemon in
+      let folder = FileManager.default.temporaryDirectory.appending(path: "parley-kit-\(UUID())")
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let address = try #require(URL(string: daemon.url + "/").flatMap { ServerAddress($0) })
+      let parley = try await Parley.signIn(
+        address, "ada", password: Daemon.password, on: .standard(in: folder, group: nil))
+      let room = try await parley.client.send(.createForum(title: "Garden", visibility: .public)).forum.room
+      let file = folder.appending(path: "notes.txt")
+      try Data("tulips".utf8).write(to: file)
+      var draft = Draft("Look!")
+      draft.files = [PendingFile(id: Outbox.Clock.randomName(), path: file.path, name: "notes.txt", kind: .other)]
+      let sent = try #require(try await parley.outbox.sendAndWait(draft, in: room).last)
+      #expect(sent.content?.attachments.count == 1)
+      await parley.stop()
+      #expect(ServerAddress(URL(filePath: "/tmp")) == nil)
+      #expect(try CredentialFile(folder.appending(path: "session").path).load()?.server == address)
+    }
+  }
+
   @Test(arguments: [1_000, 9 << 20])
   func `an uploaded file is downloaded with the same bytes`(size: Int) async throws {
     try await Daemon.run { daemon in

@@ -30,53 +30,41 @@ import Testing
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  @Test func `the snippets of the README run from first to last`() async throws {
+  @MainActor @Test func `the snippets of the README run from first to last`() async throws {
     try await Daemon.run { daemon in
       let folder = try Folder()
       defer { folder.remove() }
       let photo = folder.path + "/photo.txt"
       try Data("as if it were one".utf8).write(to: URL(filePath: photo))
-      let client = try await signIn(try #require(ServerAddress(daemon.url)), Daemon.password)
-      let forum = try await client.send(.createForum(title: "Garden", visibility: .public))
-      let room = forum.forum.room
-      let parley = try await connect(client, folder.path + "/cache.db")
-      let shown = Task { try await show(room, parley, until: 2) }
-      try await send(room, parley)
-      try await sendFile(photo, room, parley)
-      let texts = try await shown.value.map(\.text)
-      #expect(texts == ["Pizza party! #food", "Look!"])
-      for _ in 0..<10_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-      let last = try await client.send(.listMessages(in: room, limit: 2)).elements
-      #expect(last.map(\.message.content?.attachments.count) == [1, 0])
-      #expect(last.last?.mine == ["like"])
-      await parley.stop()
+      try await StandardFolder.$replacement.withValue(folder.path + "/data") {
+        let room = try await signIn(try #require(ServerAddress(daemon.url)), Daemon.password)
+        let parley = try #require(try await resume())
+        let model = try await show(room, parley)
+        try await send(room, parley)
+        try await sendFile(photo, room, parley)
+        for _ in 0..<10_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        let sent = try await parley.client.send(.listMessages(in: room, limit: 3)).elements
+        #expect(sent.compactMap(\.message.content?.text) == ["Look!", "Bring olives.", "Pizza party! #food"])
+        #expect(sent.map(\.message.content?.attachments.count) == [1, 0, 0])
+        #expect(sent[1].mine == ["like"] && model.failure == nil)
+        await parley.stop()
+      }
     }
   }
 
-  private func signIn(_ address: ServerAddress, _ password: String) async throws -> Client {
-    let kept = Mutex<[String: String]>([:])
-    let notes = KeyValueStore(
-      read: { name in kept.withLock { $0[name] } }, write: { name, value in kept.withLock { $0[name] = value } })
-    let now: @Sendable () -> Int = { Int(Date().timeIntervalSince1970 * 1_000) }
+  /// Signs in, creates a forum and stops, as the first start of an app.
+  private func signIn(_ server: ServerAddress, _ password: String) async throws -> ID<Conversation> {
     // Guide:
-    let client = Client(address, over: try NetworkTransport())
-    let session = OwnSession(client, store: notes, now: now)
-    try await session.signIn("ada", password: password)
-    let (me, _) = try await session.verify()
+    let parley = try await Parley.signIn(to: server, as: "ada", password: password)
     // End.
-    #expect(me.summary.name == "ada")
-    return client
+    let forum = try await parley.client.send(.createForum(title: "Garden", visibility: .public))
+    await parley.stop()
+    return forum.forum.room
   }
 
-  private func connect(_ client: Client, _ path: String) async throws -> Parley {
-    let now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
-    let open: @Sendable (PendingFile) async throws -> FileSource = { file in
-      let bytes = try Data(contentsOf: URL(filePath: file.path))
-      return FileSource(name: file.name, bytes: Array(bytes))
-    }
+  private func resume() async throws -> Parley? {
     // Guide:
-    let parley = try Parley(client, clock: Outbox.Clock(now: now), open: open) { try DiskStore(path) }
-    await parley.start()
+    guard let parley = try await Parley.resume() else { return nil }
     for await state in await parley.states() {
       if state == .live { break }
     }
@@ -84,31 +72,32 @@ import Testing
     return parley
   }
 
-  private func show(_ room: ID<Conversation>, _ parley: Parley, until count: Int) async throws -> [ShownMessage] {
-    var list: [ShownMessage] = []
+  @MainActor private func show(_ id: ID<Conversation>, _ parley: Parley) async throws -> RoomModel {
     // Guide:
-    let window = MessageWindow(room, parley.cache, parley.sync)
-    try await window.newest()
-    for await update in await window.updates() {
-      list = update.messages.filter { $0.message?.kind != .system }
-      if list.count == count { break }
+    let room = parley.room(id)
+    let view = Task { await room.run() }
+    await room.send("Pizza party! #food")
+    // End.
+    for _ in 0..<10_000 where room.messages.last?.text != "Pizza party! #food" {
+      try await Task.sleep(for: .milliseconds(10))
     }
-    // End.
-    return list
+    #expect(room.messages.last?.text == "Pizza party! #food")
+    view.cancel()
+    return room
   }
 
-  private func send(_ room: ID<Conversation>, _ parley: Parley) async throws {
+  private func send(_ id: ID<Conversation>, _ parley: Parley) async throws {
     // Guide:
-    let unsent = try await parley.outbox.send(Draft("Pizza party! #food"), in: room)
-    try await parley.outbox.setAction(.like, on: .unsent(unsent.id), in: room)
+    let unsent = try await parley.outbox.send(Draft("Bring olives."), in: id)
+    try await parley.outbox.setAction(.like, on: .unsent(unsent.id), in: id)
     // End.
   }
 
-  private func sendFile(_ photo: String, _ room: ID<Conversation>, _ parley: Parley) async throws {
+  private func sendFile(_ photo: String, _ id: ID<Conversation>, _ parley: Parley) async throws {
     // Guide:
     var draft = Draft("Look!")
     draft.files = [PendingFile(id: Outbox.Clock.randomName(), path: photo, name: "photo.txt", kind: .image)]
-    try await parley.outbox.send(draft, in: room)
+    try await parley.outbox.send(draft, in: id)
     // End.
   }
 }
