@@ -15,6 +15,10 @@ extension SyncRefusal: LocalizedError {
   public var errorDescription: String? { userMessage }
 }
 
+extension AppAuthorizationFault: LocalizedError {
+  public var errorDescription: String? { userMessage }
+}
+
 extension OutboxRefusal: LocalizedError {
   public var errorDescription: String? { userMessage }
 }

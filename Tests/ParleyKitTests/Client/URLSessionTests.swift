@@ -15,6 +15,7 @@ import Web
     #expect(Timestamp(time.date) == time && time.date.timeIntervalSince1970 == 1_795_187_801.123)
     let faults: [any ParleyFault] = [
       ClientFault.timedOut, CacheFault.closed, SyncRefusal.unknownMessage, OutboxRefusal.unknownOperation,
+      AppAuthorizationFault.redirectMismatch,
     ]
     for fault in faults { #expect((fault as any Error).localizedDescription == fault.userMessage) }
   }
