@@ -98,7 +98,7 @@ export async function messageOfPayload(parley, payload) {
 export async function privateChannel(parley, { type, ...spec }) {
   const me = parley.me?.id;
   const isPrivate = (/** @type {any} */ it) =>
-    it.kind === 'channel' && it.type === type && it.created_by === me && it.readers.open_to === 'listed' &&
+    it.kind === 'channel' && it.type === type && it.created_by === me && it.readers.open_to === 'listed' && !it.readers.immutable &&
     it.writers.open_to === 'listed' && it.writers.immutable && it.participants?.every((/** @type {any} */ one) => one.user_id === me);
   const [oldest] = parley.conversations.filter(isPrivate).sort((a, b) => Number(a.id) - Number(b.id));
   if (oldest) return oldest.id;

@@ -451,6 +451,29 @@ private struct IncompleteTransport: Transport {
     }
   }
 
+  @Test func `MB-18: a private channel has fixed writers, and readers that its user may change`() async throws {
+    try await ScriptedSite.open { site in
+      let ada = try SiteClient(site, "ada")
+      typealias Openness = Conversation.Openness
+      let rules: [(readers: Openness, writers: Openness)] = [
+        (Openness(.listed, isImmutable: true), Openness(.listed, isImmutable: true)),
+        (Openness(.listed), Openness(.listed)),
+        (Openness(.users), Openness(.listed, isImmutable: true)),
+      ]
+      var others: Set<ID<Conversation>> = []
+      for rule in rules {
+        let other = try await ada.client.send(
+          .createConversation(.channel, type: "com.example.todo", readers: rule.readers, writers: rule.writers))
+        others.insert(other.conversation.id)
+      }
+      try await ada.sync.catchUp()
+      let channel = try await ada.sync.privateChannel("com.example.todo")
+      #expect(!others.contains(channel))
+      let own = try #require(await ada.cache.replica.conversations[channel]?.conversation)
+      #expect(own.readers == Openness(.listed) && own.writers == Openness(.listed, isImmutable: true))
+    }
+  }
+
   @Test func `a private channel is created again, and is never shared`() async throws {
     try await ScriptedSite.open { site in
       let ada = try SiteClient(site, "ada")

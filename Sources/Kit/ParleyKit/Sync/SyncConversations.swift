@@ -226,7 +226,7 @@ extension Sync {
 
 extension Conversation {
   fileprivate func isPrivateChannel(of user: ID<User>?) -> Bool {
-    guard let user, kind == .channel, createdBy == user, readers.audience == .listed else { return false }
+    guard let user, kind == .channel, createdBy == user, readers == Openness(.listed) else { return false }
     return writers == Openness(.listed, isImmutable: true) && participants?.map(\.user) == [user]
   }
 }
