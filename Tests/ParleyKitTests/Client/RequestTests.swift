@@ -23,6 +23,14 @@ import Testing
   #expect(Request<Fact>(.post, "/things/{id}/parts", ["1 2"]).target == "/api/v1/things/1%202/parts")
 }
 
+@Test func `AN-24: a request reaches any path of the site, with and without the token`() {
+  var request = Request<RawResponse>(.get, "/feeds/{name}", ["garden news"], query: [QueryItem("limit", "5")])
+  request.base = ""
+  #expect(request.target == "/feeds/garden%20news?limit=5")
+  #expect(request.isAuthenticated && !request.unauthenticated().isAuthenticated)
+  #expect(request.unauthenticated().target == request.target)
+}
+
 @Test(arguments: [
   ("chat.example", "https://chat.example"), ("Chat.Example/", "https://chat.example"),
   ("http://127.0.0.1:8080", "http://127.0.0.1:8080"), ("HTTPS://[::1]:8443/", "https://[::1]:8443"),

@@ -9,7 +9,9 @@ public import ParleyModel
 public struct Request<Response: Sendable>: Sendable {
   /// The HTTP method.
   public var method: RequestMethod
-  /// Relative to `/api/v1`, percent-encoded.
+  /// The path that `path` is relative to. Empty for what the site serves besides its API, such as `/health`.
+  public var base = "/api/v1"
+  /// Relative to `base`, percent-encoded.
   public var path: String
   /// Not percent-encoded.
   public var query: [QueryItem]
@@ -54,9 +56,9 @@ public struct Request<Response: Sendable>: Sendable {
 
   /// Path and query, percent-encoded.
   var target: String {
-    guard !query.isEmpty else { return "/api/v1" + path }
+    guard !query.isEmpty else { return base + path }
     let pairs = query.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
-    return "/api/v1" + path + "?" + pairs.joined(separator: "&")
+    return base + path + "?" + pairs.joined(separator: "&")
   }
 
   /// The request without the token.
