@@ -155,6 +155,8 @@ let testSupport: [Target] = [
     name: "crash-writer", dependencies: ["TestSupport", "Storage", "ParleyModel"], path: "Tests/Crash/crash-writer",
     swiftSettings: relaxed),
   .executableTarget(
+    name: "cache-holder", dependencies: ["ParleyKit"], path: "Tests/SharedCache/cache-holder", swiftSettings: relaxed),
+  .executableTarget(
     name: "parley-loopback", dependencies: ["ParleyProgram", "ParleyHTTPClient", "ParleyWire"],
     path: "Tests/Loopback/parley-loopback", swiftSettings: strict, linkerSettings: compact),
 ]
@@ -197,7 +199,8 @@ let testTargets: [Target] = [
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",
     "ParleyCrypto", "Web", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests(
-    "ParleyKitTests", "parley", "Samples", "ParleyKit", "ParleyTransport", "ParleyURLSession", "ParleyHTTPClient",
+    "ParleyKitTests", "parley", "cache-holder", "Samples", "ParleyKit", "ParleyTransport", "ParleyURLSession",
+    "ParleyHTTPClient",
     "API", "Community",
     "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving", "ParleyNetworking", "Web",
     "ParleyWire", "ParleyJSON", "TestSupport"),

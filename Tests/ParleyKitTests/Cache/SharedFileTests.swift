@@ -4,8 +4,8 @@ import Testing
 
 @testable import ParleyKit
 
-/// A file of the cache that several processes of an app open. A connection stands for a process: SQLite's locks are those of
-/// connections.
+/// A file of the cache that several processes of an app open. Some tests run another process, `cache-holder`; in the others a
+/// connection stands for a process: SQLite's locks are those of connections.
 @Suite struct SharedFileTests {
   private static func seed(_ store: DiskStore) throws -> PreviewSite {
     let site = PreviewSite.garden
@@ -49,6 +49,27 @@ import Testing
     #expect(try CacheReader(path).me()?.summary.name == "ada")
   }
 
+  @Test func `another process reads beside the app, and writes once the app has ended`() throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let path = folder.path + "/cache.db"
+    var app: DiskStore? = try DiskStore(path, isShared: true)
+    let site = try #require(try app.map(Self.seed))
+    let message = try #require(site.messages.last).id
+    let reader = try CacheHolder("read", path, message.description)
+    #expect(reader.line() == "Seeds have arrived 🌱")
+    let refused = try CacheHolder("hold", path)
+    #expect(refused.line() == CacheFault.inUse.code)
+    app = nil
+    let holder = try CacheHolder("hold", path)
+    #expect(holder.line() == "open")
+    #expect(throws: CacheFault.inUse) { try DiskStore(path, isShared: true, patience: .zero) }
+    #expect(try CacheReader(path).message(message)?.content?.text == "Seeds have arrived 🌱")
+    // The lock of a killed process is gone.
+    holder.kill()
+    #expect(try DiskStore(path, isShared: true, patience: .zero).rows(of: .user).count == 3)
+  }
+
   @Test func `a file that is not shared has no reader`() throws {
     let folder = try Folder()
     defer { folder.remove() }
@@ -75,5 +96,48 @@ import Testing
     #expect(throws: CacheFault.locked) { try reader.message(ID(7)) }
     try await cache.unlock()
     #expect(try reader.me() != nil)
+  }
+}
+
+/// A running `cache-holder`, which ends with this object.
+private final class CacheHolder {
+  private let process = Process()
+  private let output = Pipe()
+  private let input = Pipe()
+  private var text = ""
+
+  /// In the folder of the test binary.
+  private static let program: URL = {
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "cache-holder")
+  }()
+
+  init(_ arguments: String...) throws {
+    process.executableURL = Self.program
+    process.arguments = arguments
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+  }
+
+  deinit { kill() }
+
+  /// The next line of its output; what there is of it once the output ends.
+  func line() -> String {
+    while !text.contains("\n") {
+      let piece = output.fileHandleForReading.availableData
+      if piece.isEmpty { break }
+      text += String(decoding: piece, as: UTF8.self)
+    }
+    let line = text.prefix { $0 != "\n" }
+    text = String(text.dropFirst(line.count + 1))
+    return String(line)
+  }
+
+  /// Kills the process (SIGKILL) and waits for its end.
+  func kill() {
+    guard process.isRunning else { return }
+    _ = Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
   }
 }
