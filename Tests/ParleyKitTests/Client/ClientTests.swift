@@ -120,16 +120,22 @@ func `an invalid response is a fault, not a crash`(body: String) async throws {
   #expect(!fields[1].contains { $0.name == "Authorization" })
 }
 
-@Test func `an app can observe the number of requests in progress`() async throws {
-  let (client, _) = try scripted([good])
-  var counts: [Int] = []
-  let updates = client.activity.counts
-  _ = try await client.send(garden)
-  for await count in updates {
-    counts.append(count)
-    break
+@Test func `AN-15: an app can observe the number of requests in progress`() async throws {
+  let transport = HookedTransport(try scripted([good]).1)
+  let client = Client(try #require(ServerAddress("chat.example")), over: transport)
+  let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+  transport.set { _ in
+    for await _ in answers { break }
   }
-  #expect(counts == [0] && client.activity.count == 0)
+  var counts = client.activity.counts.makeAsyncIterator()
+  #expect(await counts.next() == 0)
+  async let request = client.send(garden)
+  #expect(await counts.next() == 1)
+  #expect(client.activity.count == 1)
+  answer.finish()
+  _ = try await request
+  #expect(await counts.next() == 0)
+  #expect(client.activity.count == 0)
 }
 
 @Test func `a closure receives the same result as async code`() async throws {
