@@ -14,9 +14,9 @@ export class Problem extends Error {
    * @param {{ retryAfter?: number | null, cause?: unknown }} options
    */
   constructor(said, { retryAfter = null, cause } = {}) {
-    const fields = (said.errors ?? []).map(({ field, code }) => `${field} ${code}`).join(', ');
-    const words = [said.title, said.detail].filter(Boolean).join(' ') || said.code;
-    super(fields ? `${words} (${fields})` : words, { cause });
+    const fields = (said.errors ?? []).map(({ field, code }) => `${field} ${code}`);
+    const code = `[${[said.code, ...fields].join(', ')}]`;
+    super([said.title, said.detail, code].filter(Boolean).join(' '), { cause });
     this.name = 'Problem';
     /** 0 when there was no answer. */
     this.status = said.status ?? 0;

@@ -29,10 +29,10 @@ test('the message of a problem has the words of the server, also from another ta
   const said = { status: 413, code: 'too_large', title: 'The body is too large.', detail: 'At most 1000 bytes are accepted.' };
   const errors = [{ field: 'title', code: 'missing' }, { field: 'url', code: 'invalid' }];
   for (const [problem, message] of [
-    [said, 'The body is too large. At most 1000 bytes are accepted.'],
-    [{ code: 'invalid', title: 'The request is not valid.', errors }, 'The request is not valid. (title missing, url invalid)'],
-    [{ code: 'network', detail: 'no answer' }, 'no answer'],
-    [{ code: 'closed' }, 'closed'],
+    [said, 'The body is too large. At most 1000 bytes are accepted. [too_large]'],
+    [{ code: 'invalid', title: 'The request is not valid.', errors }, 'The request is not valid. [invalid, title missing, url invalid]'],
+    [{ code: 'network', detail: 'no answer' }, 'no answer [network]'],
+    [{ code: 'closed' }, '[closed]'],
   ]) {
     assert.equal(new Problem(problem).message, message);
     const copy = new Problem(structuredClone(new Problem(problem).toJSON()));
