@@ -44,6 +44,7 @@ export class Shell {
     site.prove = async (problem) => (await import('../account/security/proof.js')).prove(site, problem);
     this.node = el('div.shell', { on: { dragstart: (event) => beginDrag(this, event), pointerover: (event) => this.#peek(event) } });
     site.addEventListener('event', ({ detail }) => detail.event === 'message.created' && this.notify(detail.data).catch(() => {}));
+    site.listen(['me'], () => this.#applyLook());
     site.listen(['me', 'forums', 'conversations', 'overview', 'state', 'users', 'presence'], () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', async ({ detail }) => (await import('./refusals.js')).showRefusal(site, detail));
@@ -86,8 +87,18 @@ export class Shell {
 
   /** Shows the signed-in frame: theme and navigation. */
   entered() {
-    if (this.site.me) rememberLook(this.site.me.preferences ?? {}, this.site.server?.hue);
+    this.look = null;
+    this.#applyLook();
     this.frame();
+  }
+
+  /** Follows the appearance settings of the user's other devices, and the hue of the site. */
+  #applyLook() {
+    const { me, server } = this.site;
+    const look = JSON.stringify([me?.preferences, server?.hue]);
+    if (!me || look === this.look) return;
+    this.look = look;
+    rememberLook(me.preferences ?? {}, server?.hue);
   }
 
   go(address, options) {
