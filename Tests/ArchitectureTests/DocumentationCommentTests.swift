@@ -1,11 +1,14 @@
 import Foundation
 import Testing
 
-/// Comments of the client libraries. Their readers have no other description of a declaration in their editor.
+/// Comments of the client libraries and of the modules that ParleyKit re-exports. Their readers have no other description of a
+/// declaration in their editor.
 @Suite struct DocumentationCommentTests {
   private static let modifiers =
-    #"(?:(?:static|final|mutating|nonisolated|indirect|(?:internal|private)\(set\)) )*"#
+    #"(?:(?:static|final|mutating|nonisolated|indirect|(?:package|internal|private)\(set\)) )*"#
   private static let kinds = "(?:func|var|let|init|struct|class|enum|actor|protocol|typealias|subscript)"
+
+  private static let folders = ["Sources/Kit", "Sources/Shared/Model", "Sources/Shared/JSON", "Sources/Shared/Markup"]
 
   /// Requirements of protocols of the standard library and of JSON, which describe them.
   private static let inherited = [
@@ -38,15 +41,21 @@ import Testing
         var gap: Int
         public init(json value: JSONValue) {}
         public private(set) var colour: Int
+        public package(set) var length: Int
       }
       """
-    #expect(try Self.undocumented(in: text) == ["public var height: Int", "public private(set) var colour: Int"])
+    let missing = [
+      "public var height: Int", "public private(set) var colour: Int", "public package(set) var length: Int",
+    ]
+    #expect(try Self.undocumented(in: text) == missing)
   }
 
   @Test func `each public declaration of the client libraries has a comment`() throws {
     var missing: [String] = []
-    for file in try Package.files(under: "Sources/Kit", ending: ".swift") {
-      missing += try Self.undocumented(in: file.text).map { "\(file.path): \($0)" }
+    for folder in Self.folders {
+      for file in try Package.files(under: folder, ending: ".swift") {
+        missing += try Self.undocumented(in: file.text).map { "\(file.path): \($0)" }
+      }
     }
     #expect(missing == [])
   }

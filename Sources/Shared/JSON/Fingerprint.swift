@@ -1,10 +1,13 @@
 /// A 64-bit FNV-1a hash, for values without adversarial collisions.
 public struct Fingerprint: Sendable {
+  /// The hash of the values so far.
   public var sum: UInt64 = 0xcbf2_9ce4_8422_2325
 
+  /// A hash without values, for `take`.
   @inlinable
   public init() {}
 
+  /// The hash of the bytes in their order.
   @inlinable
   public init(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { take(UInt64(byte)) }
@@ -17,6 +20,7 @@ public struct Fingerprint: Sendable {
     self.init(json.bytes)
   }
 
+  /// Adds a value to the hash.
   @inlinable
   public mutating func take(_ value: UInt64) {
     sum = (sum ^ value) &* 0x100_0000_01b3
@@ -44,5 +48,6 @@ public struct Fingerprint: Sendable {
     sum ^= sum >> 32
   }
 
+  /// The sum in lower-case hexadecimal digits without leading zeros, for entity tags.
   public var hexadecimal: String { String(sum, radix: 16) }
 }

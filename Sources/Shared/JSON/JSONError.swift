@@ -27,13 +27,16 @@ public enum JSONMalformation: String, Hashable, Sendable, CaseIterable {
 public struct JSONFieldError: Hashable, Sendable {
   /// The path from the root, such as `attachments[2].name`; empty for the root itself.
   public let field: String
+  /// The rule that the field violates.
   public let reason: Reason
 
+  /// An error of the field at a path.
   public init(field: String, reason: Reason) {
     self.field = field
     self.reason = reason
   }
 
+  /// Rules that a field may violate.
   public enum Reason: Hashable, Sendable {
     case missing
     case unknownField
@@ -70,6 +73,7 @@ public struct JSONFieldError: Hashable, Sendable {
     }
   }
 
+  /// Values of parameters.
   public enum Param: Hashable, Sendable {
     case number(Int)
     case text(String)

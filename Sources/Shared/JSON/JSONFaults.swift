@@ -10,6 +10,7 @@ import Synchronization
 public final class JSONFaults: Sendable {
   private let list = Mutex<[JSONFieldError]>([])
 
+  /// A collector without errors, for one text.
   public init() {}
 
   /// The recorded errors, one per field, in the order of reading.

@@ -29,30 +29,37 @@ public struct JSONObject: Sendable {
   /// The member's value, including `null`; nil if it is absent.
   public mutating func member(_ name: String) -> JSONValue? { find(name) }
 
+  /// Reads a required string.
   public mutating func string(_ name: String) throws(JSONError) -> String {
     try read(name) { value throws(JSONError) in try value.string() }
   }
 
+  /// Reads a required boolean.
   public mutating func bool(_ name: String) throws(JSONError) -> Bool {
     try read(name) { value throws(JSONError) in try value.bool() }
   }
 
+  /// Reads a required integer, written without a fraction and an exponent.
   public mutating func int(_ name: String) throws(JSONError) -> Int {
     try read(name) { value throws(JSONError) in try value.int() }
   }
 
+  /// Reads a required integer, and refuses one outside of the range.
   public mutating func int(_ name: String, in range: ClosedRange<Int>) throws(JSONError) -> Int {
     try read(name) { value throws(JSONError) in try value.int(in: range) }
   }
 
+  /// Reads a required number as the nearest `Double`.
   public mutating func double(_ name: String) throws(JSONError) -> Double {
     try read(name) { value throws(JSONError) in try value.double() }
   }
 
+  /// Reads a required object. Its `finish()` rejects its own unread members.
   public mutating func object(_ name: String) throws(JSONError) -> JSONObject {
     try read(name) { value throws(JSONError) in try value.object() }
   }
 
+  /// Reads a required value of any kind, `null` included, as its bytes.
   public mutating func raw(_ name: String) throws(JSONError) -> JSONRaw { try value(name).raw }
 
   /// An absent member is the error `missing`, `null` is `wrongType`.
@@ -96,6 +103,7 @@ public struct JSONObject: Sendable {
     }
   }
 
+  /// For rules beyond the type: an absent member is `unchanged`, `null` is `cleared`.
   @inlinable public mutating func change<Value>(
     _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
   ) throws(JSONError) -> Change<Value> {

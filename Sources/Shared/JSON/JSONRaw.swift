@@ -1,5 +1,6 @@
 /// The unchanged bytes of one value, to store and return the data of other programs.
 public struct JSONRaw: Hashable, Sendable {
+  /// The JSON text of the value in UTF-8.
   public let bytes: [UInt8]
 
   /// For bytes that were validated before, such as those of a column. They are written unchanged.

@@ -1,6 +1,7 @@
 /// A type that can be read from a JSON value. Domain types conform with one initializer, so that a request type can
 /// write `let owner: User.ID = try object.read("owner")`.
 public protocol JSONReadable {
+  /// Decodes the value; an error names its field.
   init(json value: JSONValue) throws(JSONError)
 }
 

@@ -34,8 +34,10 @@ public struct JSONValue: Sendable {
   var nodes: [JSONNode] { document.nodes }
   var node: JSONNode { nodes[index] }
 
+  /// The kind of the value: object, array, string, number, boolean or null.
   public var kind: JSONKind { node.kind }
 
+  /// Whether the value is `null`.
   public var isNull: Bool { node.token == .null }
 
   /// Whether it stands in for a missing or invalid value.
@@ -47,6 +49,7 @@ public struct JSONValue: Sendable {
   /// The bytes as received, whitespace inside arrays and objects included.
   public var raw: JSONRaw { JSONRaw(trusted: isWildcard ? Array("null".utf8) : [UInt8](text[node.range])) }
 
+  /// The decoded string; an error for another kind.
   public func string() throws(JSONError) -> String {
     let node = node
     switch node.token {
@@ -57,6 +60,7 @@ public struct JSONValue: Sendable {
     }
   }
 
+  /// The boolean; an error for another kind.
   public func bool() throws(JSONError) -> Bool {
     switch node.token {
     case .true: return true
@@ -90,6 +94,7 @@ public struct JSONValue: Sendable {
     return isNegative ? value : -value
   }
 
+  /// An exact integer as in `int()`; an error outside of the range.
   public func int(in range: ClosedRange<Int>) throws(JSONError) -> Int {
     let value = try int()
     guard range.contains(value) else {
@@ -123,15 +128,18 @@ public struct JSONValue: Sendable {
     }
   }
 
+  /// The members of the object; an error for another kind.
   public func object() throws(JSONError) -> JSONObject {
     guard node.token == .object || node.token == .wildcard else { throw error(.wrongType(expected: .object)) }
     return JSONObject(self)
   }
 
+  /// The elements of the array; an error for another kind.
   public func array() throws(JSONError) -> [JSONValue] {
     try array { $0 }
   }
 
+  /// The elements of the array, each read by a closure; an error for another kind.
   @inlinable public func array<Element>(
     _ element: (JSONValue) throws(JSONError) -> Element
   ) throws(JSONError) -> [Element] {

@@ -1,5 +1,6 @@
 /// A type that can be written as JSON. Domain types conform with one function, which writes exactly one value.
 public protocol JSONWritable {
+  /// Encodes the value, as one JSON value.
   func write(to json: inout JSONWriter)
 }
 

@@ -27,12 +27,15 @@ public struct JSONWriter: Sendable {
     bytes.reserveCapacity(count)
   }
 
+  /// Writes an element of an array, or the whole text.
   @inlinable public mutating func value(_ value: some JSONWritable) { value.write(to: &self) }
 
+  /// Writes `null` as an element of an array, or as the whole text.
   public mutating func null() {
     literal([UInt8(ascii: "n"), UInt8(ascii: "u"), UInt8(ascii: "l"), UInt8(ascii: "l")])
   }
 
+  /// Writes an object as an element of an array, or as the whole text; the closure writes its fields.
   @inlinable public mutating func object<Failure>(
     _ members: (inout JSONWriter) throws(Failure) -> Void
   ) throws(Failure) {
@@ -41,6 +44,7 @@ public struct JSONWriter: Sendable {
     end(UInt8(ascii: "}"))
   }
 
+  /// Writes an array as an element of an array, or as the whole text; the closure writes its elements.
   @inlinable public mutating func array<Failure>(
     _ elements: (inout JSONWriter) throws(Failure) -> Void
   ) throws(Failure) {
@@ -51,21 +55,25 @@ public struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
+  /// Writes a field of the open object; nil is written as `null`.
   @inlinable public mutating func field(_ name: String, _ value: some JSONWritable) {
     key(name)
     value.write(to: &self)
   }
 
+  /// Writes a field with a preencoded name.
   @inlinable public mutating func field(_ name: JSONName, _ value: some JSONWritable) {
     key(name)
     value.write(to: &self)
   }
 
+  /// Writes a field with the value `null`.
   @inlinable public mutating func null(_ name: String) {
     key(name)
     null()
   }
 
+  /// Writes a field with an object; the closure writes its fields.
   @inlinable public mutating func object<Failure>(
     _ name: String, _ members: (inout JSONWriter) throws(Failure) -> Void
   ) throws(Failure) {
@@ -73,6 +81,7 @@ extension JSONWriter {
     try object(members)
   }
 
+  /// Writes a field with an array; the closure writes its elements.
   @inlinable public mutating func array<Failure>(
     _ name: String, _ elements: (inout JSONWriter) throws(Failure) -> Void
   ) throws(Failure) {
@@ -214,6 +223,7 @@ public struct JSONName: Sendable {
   let bytes: [UInt8]
   let afterComma: [UInt8]
 
+  /// Encodes a name once, for many uses.
   public init(_ name: String) {
     var json = JSONWriter()
     json.key(name)

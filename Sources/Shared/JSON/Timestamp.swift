@@ -3,10 +3,13 @@
 ///
 ///     json.field("created_at", Timestamp(message.createdAt))
 public struct Timestamp: Hashable, Sendable {
+  /// Milliseconds since 1970; negative before.
   public let milliseconds: Int
 
+  /// A time for JSON, from milliseconds since 1970.
   public init(_ milliseconds: Int) { self.milliseconds = milliseconds }
 
+  /// A time for JSON, from milliseconds since 1970 as the model stores them.
   @inlinable public init(_ milliseconds: Int64) { self.init(Int(milliseconds)) }
 
   /// Times outside the years 0 to 9999 are clamped.
@@ -15,6 +18,7 @@ public struct Timestamp: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Appends the text of the time, 24 bytes of ASCII without quotes.
   public func append(to bytes: inout [UInt8]) {
     bytes.append(addingCapacity: Self.length) { output in write(to: &output) }
   }

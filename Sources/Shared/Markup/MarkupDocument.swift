@@ -12,6 +12,7 @@ public struct MarkupDocument: Sendable {
   /// The number of bytes read, with repetitions. The tests compare it with the length of the text.
   let steps: Int
 
+  /// Parses a text in time linear in its length.
   public init(_ text: String) {
     var parser = BlockParser(source: Array(text.utf8))
     parser.parse()

@@ -6,10 +6,12 @@ public struct ID<Thing>: Hashable, Sendable, Comparable {
   /// Below 2⁵³, so that every JSON reader stores it exactly.
   public let number: Int
 
+  /// An id with a known number.
   public init(_ number: Int) {
     self.number = number
   }
 
+  /// Whether the first object was numbered before the second.
   public static func < (one: ID, other: ID) -> Bool { one.number < other.number }
 }
 

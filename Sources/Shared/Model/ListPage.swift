@@ -3,18 +3,22 @@
 
 /// The sort key of an item in its list.
 public struct ListKey: Sendable, Hashable {
+  /// The numbers by which the list is sorted, such as a time and an id.
   public var numbers: [Int]
   /// Empty if the list is sorted by numbers only.
   public var text: String
 
+  /// A key of numbers in the order of their comparison, with a text for a list that is sorted by text.
   public init(_ numbers: [Int], text: String = "") {
     self.numbers = numbers
     self.text = text
   }
 
+  /// A key for a list that is sorted by id.
   public init<Thing>(_ id: ID<Thing>) { self.init([id.number]) }
 }
 
+/// Directions of a page from its position.
 public enum PageDirection: Sendable, Hashable {
   /// Onwards in the order of the list.
   case next
@@ -23,10 +27,12 @@ public enum PageDirection: Sendable, Hashable {
 
 /// The start of a page, in the direction in which it is read.
 public struct ListPosition: Sendable, Hashable {
+  /// The direction in which the page is read.
   public var direction: PageDirection
   /// Exclusive; nil for the end of the list at which the direction starts.
   public var key: ListKey?
 
+  /// A position at an item, or at an end of the list.
   public init(_ direction: PageDirection, from key: ListKey?) {
     self.direction = direction
     self.key = key
@@ -37,8 +43,10 @@ public struct ListPosition: Sendable, Hashable {
 public struct PageRequest: Sendable, Hashable {
   /// Nil for the first page.
   public var position: ListPosition?
+  /// The maximum number of items in the page.
   public var limit: Int
 
+  /// A request for the first page, or for the page at a position.
   public init(_ position: ListPosition? = nil, limit: Int) {
     self.position = position
     self.limit = limit
@@ -49,9 +57,12 @@ public struct PageRequest: Sendable, Hashable {
 public struct ListSlice: Sendable, Hashable {
   /// Exclusive; nil for an end of the list.
   public var key: ListKey?
+  /// Whether the items before the key are read, against the order of the list.
   public var isBackward: Bool
+  /// The maximum number of items to read.
   public var limit: Int
 
+  /// A slice that starts after a key, or at an end of the list.
   public init(after key: ListKey? = nil, isBackward: Bool = false, limit: Int) {
     self.key = key
     self.isBackward = isBackward
@@ -61,12 +72,17 @@ public struct ListSlice: Sendable, Hashable {
 
 /// A page of a list, and the positions of its neighbours: nil if there are no items.
 public struct ListPage<Item> {
+  /// The items in the order of the list.
   public var items: [Item]
+  /// The position of the next page; nil at the end of the list.
   public var next: ListPosition?
+  /// The position of the previous page; nil at the start of the list.
   public var previous: ListPosition?
 
+  /// The size in bytes at which a page ends.
   public static var maxBytes: Int { 1 << 20 }
 
+  /// A page of items that were read before.
   public init(_ items: [Item], next: ListPosition? = nil, previous: ListPosition? = nil) {
     self.items = items
     self.next = next
@@ -124,6 +140,7 @@ public struct ListPage<Item> {
     return count
   }
 
+  /// The page with other items, such as views of the same ones, and with the same neighbours.
   public func map<Other>(_ transform: ([Item]) throws(Refusal) -> [Other]) throws(Refusal) -> ListPage<Other> {
     ListPage<Other>(try transform(items), next: next, previous: previous)
   }

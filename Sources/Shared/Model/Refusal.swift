@@ -132,13 +132,16 @@ public enum Refusal: Error, Sendable, Hashable {
 public struct FieldFault: Sendable, Hashable {
   /// Path to the field, such as `attachments[2]`.
   public let field: String
+  /// The rule that the field violates.
   public let code: Code
 
+  /// A fault of the field at a path.
   public init(field: String, code: Code) {
     self.field = field
     self.code = code
   }
 
+  /// Rules that a field may violate.
   public enum Code: Sendable, Hashable {
     case missing
     case unknownField
@@ -168,6 +171,7 @@ public struct FieldFault: Sendable, Hashable {
     /// A check of a passkey's answer failed.
     case passkey(PasskeyFault)
 
+    /// The stable code of the API.
     public var name: String {
       switch self {
       case .missing: "missing"

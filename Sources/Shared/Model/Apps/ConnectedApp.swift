@@ -2,9 +2,13 @@ public import ParleyJSON
 
 /// An app that the user has allowed, with all that it may do.
 public struct ConnectedApp: Sendable, Hashable {
+  /// The id of the app.
   public var id: ID<App>
+  /// The name of the app.
   public var name: String
+  /// The address of the app's site; nil without one.
   public var website: String?
+  /// Whether an owner of the site vouches for the app.
   public var isVerified: Bool
   /// The highest scope of its grants.
   public var scope: Scope
@@ -14,8 +18,10 @@ public struct ConnectedApp: Sendable, Hashable {
   public var grantCount: Int
   /// The first grant, in milliseconds since 1970.
   public var connectedAt: Int64
+  /// The last use of a grant, in milliseconds since 1970.
   public var lastUsedAt: Int64
 
+  /// An app with the sum of its grants from one user.
   public init(
     id: ID<App>, name: String, website: String?, isVerified: Bool, scope: Scope, forums: [ID<Forum>]?, grantCount: Int,
     connectedAt: Int64, lastUsedAt: Int64
@@ -33,6 +39,7 @@ public struct ConnectedApp: Sendable, Hashable {
 }
 
 extension ConnectedApp: JSONMembers {
+  /// Decodes a connected app; unknown members are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let connectedAt: Timestamp = try object.read("connected_at")
     let lastUsedAt: Timestamp = try object.read("last_used_at")
@@ -43,6 +50,7 @@ extension ConnectedApp: JSONMembers {
       lastUsedAt: Int64(lastUsedAt.milliseconds))
   }
 
+  /// Writes the members into an open object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)

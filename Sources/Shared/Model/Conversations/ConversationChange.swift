@@ -2,15 +2,20 @@ public import ParleyJSON
 
 /// PATCH of a conversation. Absent members stay unchanged.
 public struct ConversationChange: Sendable, Equatable {
+  /// New values of the title, annotations, history, slow mode and lock.
   public var fields: Patch<Conversation>
+  /// A new audience for reading; nil leaves it unchanged.
   public var readers: Patch<Conversation.Openness>?
+  /// A new audience for writing; nil leaves it unchanged.
   public var writers: Patch<Conversation.Openness>?
   /// With a wider audience: start of the history that is open to new readers.
   public var from: ForumChange.HistoryStart?
+  /// The reason for slow mode or a lock, for the audit log; at most 1,000 characters.
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
+  /// A change of the given fields; absent parameters change no field.
   public init(
     _ fields: Patch<Conversation> = [], readers: Patch<Conversation.Openness>? = nil,
     writers: Patch<Conversation.Openness>? = nil, from: ForumChange.HistoryStart? = nil, reason: String? = nil,
@@ -29,6 +34,7 @@ public struct ConversationChange: Sendable, Equatable {
     fields.changesFields(except: \.slowSeconds, \.isLocked) || readers != nil || writers != nil
   }
 
+  /// The conversation after the change, without the checks of the server.
   public func applied(to conversation: Conversation) -> Conversation {
     var conversation = fields.applied(to: conversation)
     if let readers { conversation.readers = readers.applied(to: conversation.readers) }
@@ -38,6 +44,7 @@ public struct ConversationChange: Sendable, Equatable {
 }
 
 extension ConversationChange: JSONWritable {
+  /// Decodes the body of a PATCH of a conversation.
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     try object.checkAnnotations()

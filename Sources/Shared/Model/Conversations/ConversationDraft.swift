@@ -2,28 +2,38 @@ public import ParleyJSON
 
 /// Request to create a conversation.
 public struct ConversationDraft: Sendable {
+  /// The kind: direct, group, channel or feed. The server makes rooms with their forums, and topics in them.
   public var kind: Conversation.Kind
   /// Without the caller.
   public var participants: [Invited]
+  /// The title, the annotations and the history setting.
   public var fields: Patch<Conversation>
+  /// The type of a channel, such as `com.example.todo`; required for a channel.
   public var type: String?
+  /// The readers of a channel or a feed; nil for the default of the kind.
   public var readers: Conversation.Openness?
+  /// The writers of a channel; nil for participants only.
   public var writers: Conversation.Openness?
   /// Returns an existing conversation with the same participants.
   public var isDistinct: Bool
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second conversation.
   public var clientID: String?
 
   /// User to add, by id or name, with a role.
   public struct Invited: Sendable, Hashable {
+    /// The user to add, by id or name.
     public var user: UserReference
+    /// The role of the new participant.
     public var role: ParticipantRole
 
+    /// A user to add to a new conversation, as a member unless a role is given.
     public init(_ user: UserReference, as role: ParticipantRole = .member) {
       self.user = user
       self.role = role
     }
   }
 
+  /// Decodes the body of a request to create a conversation.
   public init(_ object: inout JSONObject) throws(JSONError) {
     kind = try object.word("kind")
     participants =

@@ -3,6 +3,7 @@
 public import ParleyJSON
 
 extension Conversation: JSONMembers {
+  /// Writes the members for all readers into an open object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("kind", kind.rawValue)
@@ -25,6 +26,7 @@ extension Conversation: JSONMembers {
     if let participants { json.field("participants", participants) }
   }
 
+  /// Decodes the members for all readers; unknown members are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(

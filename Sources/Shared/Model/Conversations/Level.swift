@@ -2,9 +2,11 @@ public import ParleyJSON
 
 /// Notification level of a forum or a conversation. UI texts call `everything` *Follow*.
 public enum Level: String, Sendable, Hashable, CaseIterable {
+  /// All messages.
   case everything
   /// Mentions of the user and replies to the user.
   case mentions
+  /// No notification.
   case nothing
 }
 
@@ -17,14 +19,18 @@ extension Level {
     }
   }
 
+  /// Default level of a forum.
   public static let usualInForum = Level.mentions
 }
 
 /// Effective level, and whether the user has set it.
 public struct SetLevel: Sendable, Hashable {
+  /// The level that applies now.
   public var level: Level
+  /// Whether the user has set the level; false for the default.
   public var isOwn: Bool
 
+  /// A level, and its origin: set by the user, or the default.
   public init(_ level: Level, isOwn: Bool) {
     self.level = level
     self.isOwn = isOwn
@@ -49,7 +55,9 @@ extension SetLevel: JSONReadable {
 
 /// Object of a notification level.
 public enum LevelScope: Sendable, Hashable {
+  /// The forum with this id.
   case forum(ID<Forum>)
+  /// The conversation with this id.
   case conversation(ID<Conversation>)
 }
 

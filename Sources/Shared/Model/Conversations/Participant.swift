@@ -2,9 +2,12 @@ public import ParleyJSON
 
 /// Participant of a conversation.
 public struct Participant: Sendable, Hashable {
+  /// The id of the user.
   public var user: ID<User>
+  /// The role: readers can't write, admins manage the conversation.
   public var role: ParticipantRole
 
+  /// A participant, as a member unless a role is given.
   public init(_ user: ID<User>, _ role: ParticipantRole = .member) {
     self.user = user
     self.role = role

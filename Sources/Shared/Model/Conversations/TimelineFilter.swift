@@ -2,12 +2,14 @@ public import ParleyJSON
 
 /// Saved filter of a user for timelines. A post is listed if it meets `include` and does not meet `exclude`.
 public struct TimelineFilter: Sendable, Hashable {
+  /// The name of the filter, unique for its user; at most 64 characters.
   public var name: String
   /// A post has one value of each list that is not empty.
   public var include: PostCriteria<ID<User>>
   /// A post has no value of any list.
   public var exclude: PostCriteria<ID<User>>
 
+  /// A filter with a name; by default without criteria.
   public init(
     name: String, include: PostCriteria<ID<User>> = PostCriteria(), exclude: PostCriteria<ID<User>> = PostCriteria()
   ) {
@@ -19,9 +21,12 @@ public struct TimelineFilter: Sendable, Hashable {
 
 /// Request to store a filter. Users may be named.
 public struct TimelineFilterDraft: Sendable, Hashable {
+  /// A post has one value of each list that is not empty. A list has at most 100 values, `words` at most 20.
   public var include: PostCriteria<UserReference>
+  /// A post has no value of any list. A list has at most 100 values, `words` at most 20.
   public var exclude: PostCriteria<UserReference>
 
+  /// The criteria to store under a name; by default none.
   public init(
     include: PostCriteria<UserReference> = PostCriteria(), exclude: PostCriteria<UserReference> = PostCriteria()
   ) {
@@ -32,6 +37,7 @@ public struct TimelineFilterDraft: Sendable, Hashable {
 
 /// Content of a message, for filters.
 public enum ContentKind: String, Sendable, Hashable, CaseIterable {
+  /// An attached file of any type, an attached image, or a link in the text.
   case file, image, link
 }
 
@@ -45,15 +51,18 @@ extension ContentKind: JSONReadable, JSONWritable {
 public struct PostCriteria<User: Sendable & Hashable>: Sendable, Hashable {
   /// Authors of posts, and users that reposted them.
   public var authors: [User]
+  /// Users that the post mentions.
   public var mentions: [User]
   /// Without `#`.
   public var hashtags: [String]
   /// Words, `"phrases"` and `begin*`, compared without case and accents.
   public var words: [String]
+  /// Kinds of content in the post.
   public var has: [ContentKind]
   /// Whether reposts meet the criteria.
   public var reposts: Bool
 
+  /// Criteria for posts; by default none.
   public init(
     authors: [User] = [], mentions: [User] = [], hashtags: [String] = [], words: [String] = [],
     has: [ContentKind] = [], reposts: Bool = false
@@ -66,6 +75,7 @@ public struct PostCriteria<User: Sendable & Hashable>: Sendable, Hashable {
     self.reposts = reposts
   }
 
+  /// Whether all lists are empty and `reposts` is false.
   public var isEmpty: Bool { self == PostCriteria() }
 }
 
@@ -113,6 +123,7 @@ extension TimelineFilter: JSONReadable, JSONWritable {
 }
 
 extension TimelineFilterDraft: JSONWritable {
+  /// Decodes the body of a request to store a filter; unknown members of its criteria are refused.
   public init(_ object: inout JSONObject) throws(JSONError) {
     include = try Self.criteria(&object, "include")
     exclude = try Self.criteria(&object, "exclude")

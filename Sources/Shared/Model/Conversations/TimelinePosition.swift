@@ -9,8 +9,10 @@ public struct TimelinePosition: Sendable, Hashable {
   /// The number of later posts by others, up to `maxUnread`; nil in events and after a move.
   public var unread: Int?
 
+  /// Upper bound of `unread`.
   public static let maxUnread = 100
 
+  /// A position in the timeline; by default that before the first use.
   public init(message: ID<Message>? = nil, readAt: Int64? = nil, unread: Int? = nil) {
     self.message = message
     self.readAt = readAt

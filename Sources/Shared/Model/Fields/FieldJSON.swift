@@ -58,6 +58,7 @@ private struct FieldReader<Visited: Record>: FieldVisitor {
 public typealias ListedWord = RawRepresentable<String> & CaseIterable
 
 extension JSONObject {
+  /// Reads a required member with a word of a closed list.
   public mutating func word<Word: ListedWord>(_ name: String) throws(JSONError) -> Word {
     try read(name) { value throws(JSONError) in try value.word() }
   }
@@ -69,6 +70,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
+  /// Parses a word of a closed list; another string is the error `notAllowed` with the accepted words.
   public func word<Word: ListedWord>() throws(JSONError) -> Word {
     if let word = Word(rawValue: try string()) { return word }
     if isWildcard, let word = Word.allCases.first { return word }

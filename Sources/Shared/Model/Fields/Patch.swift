@@ -8,12 +8,15 @@ public struct Patch<Target: Record>: Sendable, ExpressibleByArrayLiteral {
   private var values = Target.blank
   private var paths: [any PartialKeyPath<Target> & Sendable] = []
 
+  /// A patch with these changes; the last one counts for a field given twice.
   public init(arrayLiteral changes: FieldChange<Target>...) {
     for change in changes { change.apply(&self) }
   }
 
+  /// Whether the patch changes no field.
   public var isEmpty: Bool { paths.isEmpty }
 
+  /// Whether the patch has a new value for a field.
   public func contains(_ path: PartialKeyPath<Target>) -> Bool { paths.contains { $0 == path } }
 
   /// Whether it changes a field that is not in `others`.
@@ -31,6 +34,7 @@ public struct Patch<Target: Record>: Sendable, ExpressibleByArrayLiteral {
     contains(path) ? values[keyPath: path] : nil
   }
 
+  /// Sets the new value of a field, or replaces an earlier one.
   public mutating func set<Value: FieldValue>(
     _ path: any WritableKeyPath<Target, Value> & Sendable, to value: Value
   ) {
@@ -52,6 +56,7 @@ public struct Patch<Target: Record>: Sendable, ExpressibleByArrayLiteral {
     if contains(path), let value = values[keyPath: path] { values[keyPath: path] = try revised(value) }
   }
 
+  /// A copy of the record with the new values.
   public func applied(to record: Target) -> Target {
     var record = record
     var copier = FieldCopier(patch: self)
@@ -61,6 +66,7 @@ public struct Patch<Target: Record>: Sendable, ExpressibleByArrayLiteral {
 }
 
 extension Patch: Equatable {
+  /// Whether two patches change the same fields to the same values, in any order.
   public static func == (one: Patch, other: Patch) -> Bool {
     one.values == other.values && one.paths.count == other.paths.count && one.paths.allSatisfy(other.contains)
   }

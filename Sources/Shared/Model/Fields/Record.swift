@@ -14,11 +14,15 @@ public protocol Record: Sendable, Hashable {
   /// Record with default values, for visitors of names and types.
   static var blank: Self { get }
 
+  /// Passes each field to a visitor: `FieldVisitor.field` has the parameters.
   mutating func visitFields<Visitor: FieldVisitor<Self>>(_ visitor: inout Visitor) throws(Visitor.Failure)
 }
 
+/// One operation on all fields of a record, such as encoding; `Record.visitFields` calls it for each field.
 public protocol FieldVisitor<Visited> {
+  /// The record with the fields.
   associatedtype Visited: Record
+  /// The error of the operation; `Never` if it can't fail.
   associatedtype Failure: Error
 
   /// - Parameters:
@@ -32,6 +36,7 @@ public protocol FieldVisitor<Visited> {
 }
 
 extension FieldVisitor {
+  /// Visits a field with the same name in JSON and in the table.
   @inlinable @inline(__always)
   public mutating func field<Value: FieldValue>(
     _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable
@@ -39,6 +44,7 @@ extension FieldVisitor {
     try field(name, &value, path, column: nil, in: nil)
   }
 
+  /// Visits a field with another name in the table than in JSON.
   @inlinable @inline(__always)
   public mutating func field<Value: FieldValue>(
     _ name: String, _ value: inout Value, _ path: any WritableKeyPath<Visited, Value> & Sendable, column: String
@@ -46,6 +52,7 @@ extension FieldVisitor {
     try field(name, &value, path, column: column, in: nil)
   }
 
+  /// Visits a number that has bounds in requests.
   @inlinable @inline(__always)
   public mutating func field(
     _ name: String, _ value: inout Int, _ path: any WritableKeyPath<Visited, Int> & Sendable,

@@ -4,8 +4,10 @@ public import ParleyJSON
 public struct RecordDraft<Subject: Record>: Sendable, Equatable {
   /// A patch of `Subject.blank`.
   public var fields: Patch<Subject>
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second object.
   public var clientID: String?
 
+  /// An object to create from these fields; the others have defaults.
   public init(_ fields: Patch<Subject>, clientID: String? = nil) {
     self.fields = fields
     self.clientID = clientID
@@ -13,6 +15,7 @@ public struct RecordDraft<Subject: Record>: Sendable, Equatable {
 }
 
 extension RecordDraft: JSONWritable {
+  /// Decodes the body of a request to create an object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     clientID = try object.optional("client_id")

@@ -2,7 +2,9 @@ public import ParleyJSON
 
 /// Uploaded file. Its content never changes.
 public struct File: Sendable, Hashable {
+  /// The id of the file.
   public var id: ID<File>
+  /// The id of the uploader.
   public var owner: ID<User>
   /// File name from the sender, for display and downloads.
   public var name: String
@@ -12,36 +14,47 @@ public struct File: Sendable, Hashable {
   public var kind: String
   /// Detected from the content.
   public var mimeType: String
+  /// The size of the content in bytes.
   public var size: Int
   /// Whether everyone may read it.
   public var isPublic: Bool
   /// In pixels, as displayed.
+  /// Nil for a file without known dimensions.
   public var width: Int?
+  /// The height in pixels, as displayed; nil for a file without known dimensions.
   public var height: Int?
   /// SHA-256 of the content.
   public var digest: [UInt8]
+  /// The preview image; nil without one.
   public var preview: Preview?
   /// Milliseconds since 1970.
   public var createdAt: Int64
 
   /// Small preview image, made by the uploader.
   public struct Preview: Sendable, Hashable {
+    /// The type of the preview, detected from its content.
     public var mimeType: String
+    /// The size of the preview in bytes.
     public var size: Int
+    /// The width of the preview in pixels.
     public var width: Int
+    /// The height of the preview in pixels.
     public var height: Int
   }
 
   /// URL path of the content.
   public var address: String { Self.address(of: id) }
 
+  /// The URL path of the content of a file.
   public static func address(of id: ID<File>) -> String { "/api/v1/files/\(id)/content" }
 }
 
 extension File: Record {
+  /// Default values, which a decoder replaces.
   public static let blank = File(
     id: ID(0), owner: ID(0), name: "", kind: "", mimeType: "", size: 0, isPublic: false, digest: [], createdAt: 0)
 
+  /// Passes all fields except the digest and the preview to a visitor, by the names of their JSON members.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<File>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("id", &id, \.id)
@@ -59,8 +72,10 @@ extension File: Record {
 }
 
 extension File.Preview: Record {
+  /// Default values, which a decoder replaces.
   public static let blank = File.Preview(mimeType: "", size: 0, width: 0, height: 0)
 
+  /// Passes all fields to a visitor; the columns have the prefix `preview_`.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<File.Preview>>(
     _ visitor: inout Visitor
@@ -74,11 +89,14 @@ extension File.Preview: Record {
 
 /// File with server-only members.
 public struct KeptFile: Sendable {
+  /// The members that clients see.
   public let file: File
+  /// The SHA-256 of the preview; nil without one.
   public let previewDigest: [UInt8]?
   /// Not referenced: attached to no message and used as no picture.
   public let isUnused: Bool
 
+  /// A stored file, with its use by messages and pictures.
   public init(_ file: File, previewDigest: [UInt8]?, isUnused: Bool) {
     self.file = file
     self.previewDigest = previewDigest

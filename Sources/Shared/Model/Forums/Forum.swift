@@ -2,23 +2,34 @@ public import ParleyJSON
 
 /// Forum for a subject: one live room, and topics.
 public struct Forum: Sendable, Hashable {
+  /// The id of the forum.
   public let id: ID<Forum>
+  /// The title, unique among all forums; at most 120 characters.
   public var title: String
+  /// The description, at most 2,000 characters; empty without one.
   public var about = ""
+  /// The address of a picture; nil for a picture generated from the title.
   public var iconURL: String?
   /// Overrides `iconURL`.
+  /// The id of a picture that was uploaded; nil without one.
   public var icon: ID<File>?
+  /// The readers: anyone, all users except guests, or members only.
   public var visibility: Visibility
+  /// The users that may write in the room and in topics.
   public var write = ForumPolicy.readers
+  /// The users that may start topics.
   public var startTopics = ForumPolicy.readers
   /// Permission to mention all members at once.
   public var roomMention = ForumPolicy.moderators
   /// Section heading and position in the list; only staff may set them.
   public var section: String?
+  /// The sort position in the list of forums, within `positions`; only staff may set it.
   public var position = 0
   /// Minimum seconds between two messages of a user; 0 for no limit.
   public var slowSeconds = 0
+  /// Whether only moderators may write, react and start topics.
   public var isLocked = false
+  /// Whether the forum is closed to writing and reactions, for moderators too.
   public var isArchived = false
   /// Whether topics can be marked as solved.
   public var isSolvable = false
@@ -32,16 +43,21 @@ public struct Forum: Sendable, Hashable {
   public var writeGroups: [ID<UserGroup>] = []
   /// Address of the forum's voice call.
   public var callURL: String?
+  /// The id of the room's conversation.
   public let room: ID<Conversation>
+  /// The id of the creator.
   public let createdBy: ID<User>
+  /// The time of the creation, in milliseconds since 1970.
   public let createdAt: Int64
   /// Newest message in the room or a topic.
   public package(set) var lastMessage: ID<Message>?
+  /// Increases with each change of the forum; 1 at first.
   public package(set) var revision: Int
 
   /// Sort key for "newest activity first". Ids grow with time, so a forum without messages sorts by its creation.
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
 
+  /// Range of `position`.
   public static let positions = 0...1_000_000
   /// Default gap between the positions of two forums, so that another fits between.
   public static let positionStep = 10
@@ -50,6 +66,7 @@ public struct Forum: Sendable, Hashable {
   /// Upper bound of member counts.
   public static let maxCounted = 1_000
 
+  /// A forum with default values for all policies and settings except its visibility.
   public init(
     id: ID<Forum>, title: String = "", visibility: Visibility = .members, room: ID<Conversation>, createdBy: ID<User>,
     createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
@@ -73,8 +90,10 @@ public struct Forum: Sendable, Hashable {
 }
 
 extension Forum: Record {
+  /// Default values: the base of a `Patch`.
   public static let blank = Forum(id: ID(0), room: ID(0), createdBy: ID(0), createdAt: 0)
 
+  /// Passes each field that a PATCH may change to a visitor, by the name of its JSON member.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<Forum>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("title", &title, \.title)
@@ -116,6 +135,7 @@ extension Forum {
 }
 
 extension Forum: JSONMembers {
+  /// Writes the members for all viewers into an open object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     writeFields(to: &json)
@@ -126,6 +146,7 @@ extension Forum: JSONMembers {
     json.field("revision", revision)
   }
 
+  /// Decodes the members for all viewers; unknown members are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
@@ -138,12 +159,16 @@ extension Forum: JSONMembers {
 
 /// The newest topic of a forum, for its tile.
 public struct LastTopic: Sendable, Hashable {
+  /// The id of the topic, a conversation.
   public let id: ID<Conversation>
+  /// The title of the topic.
   public let title: String
   /// The author of its newest message; the creator of a topic without messages.
   public let author: ID<User>
+  /// The time of the newest message, or else of the creation, in milliseconds since 1970.
   public let lastActivityAt: Int64
 
+  /// The newest topic of a forum, with its last author.
   public init(id: ID<Conversation>, title: String, author: ID<User>, lastActivityAt: Int64) {
     self.id = id
     self.title = title
@@ -155,19 +180,24 @@ public struct LastTopic: Sendable, Hashable {
 /// Facts in lists of forums, beside the forum.
 public struct ForumActivity: Sendable, Hashable {
   /// The time of the newest message; nil without one.
+  /// In milliseconds since 1970.
   public var lastActivityAt: Int64?
+  /// The topic with the newest activity; nil without topics.
   public var lastTopic: LastTopic?
   /// At most `Forum.maxCounted`.
   public var topicCount = 0
   /// Unread messages of the room and of the viewer's topics, by notification level; nil for visitors.
   public var unread: Int?
+  /// New topics for the viewer, as `UnreadItem.newTopics` counts them; nil for visitors.
   public var newTopics: Int?
 
+  /// The activity of a forum without messages and topics.
   public init() {}
 }
 
 /// A forum as one viewer sees it.
 public struct ForumView: Sendable, Hashable {
+  /// The members that all viewers see.
   public var forum: Forum
   /// The viewer's role; nil for non-members.
   public var role: ForumRole?
@@ -182,6 +212,7 @@ public struct ForumView: Sendable, Hashable {
   /// Job that revokes access after a narrower visibility; only in the response to that change.
   public var job: ID<Job>?
 
+  /// A forum with the members for one viewer.
   public init(
     _ forum: Forum, role: ForumRole? = nil, groupAccess: GroupAccess? = nil, memberCount: Int? = nil,
     opened: Int? = nil

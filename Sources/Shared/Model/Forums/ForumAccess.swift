@@ -13,6 +13,7 @@ public enum ForumViewer: Sendable, Hashable {
   /// The accepted values, for messages.
   public static let forms = ["visitor", "guest", "newcomer", "<group>"]
 
+  /// Parses one of `forms`; nil for other text.
   public init?(_ text: String) {
     switch text {
     case "visitor": self = .visitor
@@ -38,6 +39,7 @@ extension ForumViewer: CustomStringConvertible {
 
 /// Permitted operations of a viewer in a forum.
 public struct ForumAccess: Sendable, Hashable {
+  /// Operations in a forum that depend on permissions.
   public enum Operation: String, Sendable, Hashable, CaseIterable {
     /// See the title, icon and description.
     case see
@@ -47,20 +49,26 @@ public struct ForumAccess: Sendable, Hashable {
     case react
     /// Write in the room and in topics.
     case write
+    /// Create a topic.
     case startTopics = "start_topics"
     /// Notify all members.
     case mentionRoom = "mention_room"
+    /// Become a member.
     case join
   }
 
+  /// The id of the forum.
   public let forum: ID<Forum>
+  /// The title of the forum.
   public let title: String
+  /// The readers: anyone, all users except guests, or members only.
   public let visibility: Visibility
   /// In the order of `Operation`; empty for a forum that the viewer does not see.
   public let operations: [Operation]
   /// Topics that the viewer sees, at most `Forum.maxCounted`.
   public let topicCount: Int
 
+  /// The permissions of one viewer in a forum.
   public init(
     _ forum: ID<Forum>, title: String, visibility: Visibility, operations: [Operation], topicCount: Int
   ) {

@@ -2,17 +2,21 @@ public import ParleyJSON
 
 /// PATCH of a forum. Absent members stay unchanged.
 public struct ForumChange: Sendable, Equatable {
+  /// New values of the settings of the forum.
   public var fields: Patch<Forum>
   /// With a wider visibility: start of the history that is open to new readers.
   public var from: HistoryStart?
+  /// The reason in the audit log, at most 1,000 characters.
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
+  /// Start of the history that a change opens to new readers: the time of the change, or the first message.
   public enum HistoryStart: String, CaseIterable, Sendable {
     case now, beginning
   }
 
+  /// A change of the given fields; absent parameters change no field.
   public init(
     _ fields: Patch<Forum> = [], from: HistoryStart? = nil, reason: String? = nil, ifRevision: Int? = nil
   ) {
@@ -32,6 +36,7 @@ public struct ForumChange: Sendable, Equatable {
 }
 
 extension ForumChange: JSONWritable {
+  /// Decodes the body of a PATCH of a forum.
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     from = try object.optionalWord("from")

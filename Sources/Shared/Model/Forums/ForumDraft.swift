@@ -4,12 +4,15 @@ public import ParleyJSON
 public struct ForumDraft: Sendable {
   /// The title, and other fields without defaults.
   public var fields: Patch<Forum>
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second forum.
   public var clientID: String?
 
+  /// A forum to create; set its other fields in `fields`.
   public init(title: String, visibility: Visibility) {
     fields = [.set(\.title, title), .set(\.visibility, visibility)]
   }
 
+  /// Decodes the body of a request to create a forum.
   public init(_ object: inout JSONObject) throws(JSONError) {
     _ = try object.string("title")
     fields = try Patch(

@@ -2,10 +2,14 @@ public import ParleyJSON
 
 /// Member of a forum.
 public struct ForumMember: Sendable, Hashable {
+  /// The public members of the user.
   public var user: UserSummary
+  /// The role in the forum, independent of the role on the site.
   public var role: ForumRole
+  /// The time of joining, in milliseconds since 1970.
   public var since: Int64
 
+  /// A member of a forum, with the role there.
   public init(_ user: UserSummary, role: ForumRole, since: Int64) {
     self.user = user
     self.role = role

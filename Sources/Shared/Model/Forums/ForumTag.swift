@@ -10,6 +10,7 @@ public struct ForumTag: Sendable, Hashable {
   /// Tags of a list of the most used ones.
   public static let maxListed = 10
 
+  /// A tag with the number of its topics, at least 1.
   public init(_ tag: String, count: Int) {
     self.tag = tag
     self.count = count

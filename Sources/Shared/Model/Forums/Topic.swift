@@ -2,11 +2,15 @@ public import ParleyJSON
 
 /// Titled conversation of a forum. The forum's policies decide about reading and writing.
 public struct Topic: Sendable, Hashable {
+  /// The id of the topic, a conversation.
   public let id: ID<Conversation>
+  /// The id of the forum.
   public let forum: ID<Forum>
+  /// The title, at most 120 characters.
   public var title: String
   /// Listed before the other topics.
   public var isPinned = false
+  /// Whether only moderators may write and react.
   public var isLocked = false
   /// Minimum seconds between two messages of a user; 0 for no limit.
   public var slowSeconds = 0
@@ -14,17 +18,24 @@ public struct Topic: Sendable, Hashable {
   public var solvedBy: ID<Message>?
   /// The first hashtags of the first message, in lower case, as all readers of the forum may know them.
   public package(set) var tags: [String] = []
+  /// The id of the creator.
   public let createdBy: ID<User>
+  /// The time of the creation, in milliseconds since 1970.
   public let createdAt: Int64
+  /// The id of the newest message; nil without messages.
   public package(set) var lastMessage: ID<Message>?
+  /// The `seq` of the newest message; 0 without messages.
   public package(set) var lastSeq: Int
+  /// Increases with each change of the topic; 1 at first.
   public package(set) var revision: Int
 
+  /// Upper bound of the number of tags.
   public static let maxTags = 5
 
   /// Sort key for "newest activity first".
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
 
+  /// A topic that is neither pinned, locked nor solved.
   public init(
     id: ID<Conversation>, forum: ID<Forum>, title: String = "", createdBy: ID<User>, createdAt: Int64,
     lastMessage: ID<Message>? = nil, lastSeq: Int = 0, revision: Int = 1
@@ -41,8 +52,10 @@ public struct Topic: Sendable, Hashable {
 }
 
 extension Topic: Record {
+  /// Default values: the base of a `Patch`.
   public static let blank = Topic(id: ID(0), forum: ID(0), createdBy: ID(0), createdAt: 0)
 
+  /// Passes each field that a PATCH may change to a visitor, by the name of its JSON member.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<Topic>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("title", &title, \.title)
@@ -87,6 +100,7 @@ extension Topic: JSONWritable {
 
 /// A topic in a list, as the caller sees it.
 public struct ListedTopic: Sendable, Hashable {
+  /// The members that all readers see.
   public let topic: Topic
   /// Whether it counts among the caller's new topics; nil for visitors.
   public let isNew: Bool?
@@ -95,11 +109,15 @@ public struct ListedTopic: Sendable, Hashable {
   /// The creator, then the authors of the newest messages; at most `maxAuthors`.
   public let authors: [ParleyModel.ID<User>]
   /// The time of the newest message, or of the creation.
+  /// In milliseconds since 1970.
   public let lastActivityAt: Int64
 
+  /// Upper bound of `excerpt`, in Unicode scalars.
   public static let maxExcerpt = 140
+  /// Upper bound of the number of `authors`.
   public static let maxAuthors = 3
 
+  /// A topic in a list, with the members for one caller.
   public init(_ topic: Topic, isNew: Bool?, excerpt: String, authors: [ParleyModel.ID<User>], lastActivityAt: Int64) {
     self.topic = topic
     self.isNew = isNew
@@ -146,6 +164,7 @@ extension Topic: JSONReadable {
 
 /// Request to start a topic.
 public struct TopicDraft: Sendable {
+  /// The title, at most 120 characters.
   public var title: String
   /// Text of the first message.
   public var text: String?
@@ -155,8 +174,10 @@ public struct TopicDraft: Sendable {
   public var descriptions: [String] = []
   /// Poll of the first message.
   public var poll: PollDraft?
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second topic.
   public var clientID: String?
 
+  /// Decodes the body of a request to start a topic.
   public init(_ object: inout JSONObject) throws(JSONError) {
     title = try object.string("title")
     text = try object.optional("text")
@@ -169,11 +190,14 @@ public struct TopicDraft: Sendable {
 
 /// PATCH of a topic. Absent members stay unchanged.
 public struct TopicChange: Sendable, Equatable {
+  /// New values of the title, the pin, the lock, slow mode and the solution.
   public var fields: Patch<Topic>
+  /// The reason in the audit log, at most 1,000 characters.
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
+  /// A change of the given fields; absent parameters change no field.
   public init(_ fields: Patch<Topic> = [], reason: String? = nil, ifRevision: Int? = nil) {
     self.fields = fields
     self.reason = reason
@@ -185,6 +209,7 @@ public struct TopicChange: Sendable, Equatable {
 }
 
 extension TopicChange: JSONWritable {
+  /// Decodes the body of a PATCH of a topic.
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     reason = try object.optional("reason")

@@ -2,10 +2,12 @@ public import ParleyJSON
 
 /// Topic made of a message and its replies.
 public struct TopicFromMessage: Sendable, Hashable {
+  /// The id of the new topic.
   public var topic: ID<Conversation>
   /// Copy of the original message in the new topic.
   public var message: ID<Message>
 
+  /// A new topic, and the copy of the original message in it.
   public init(topic: ID<Conversation>, message: ID<Message>) {
     self.topic = topic
     self.message = message

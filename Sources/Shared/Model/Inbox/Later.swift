@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// A conversation that a user has put off.
 public struct Later: Sendable, Hashable {
+  /// The id of the conversation.
   public var conversation: ID<Conversation>
   /// Milliseconds since 1970; nil after the end.
   public var until: Int64?
@@ -9,6 +10,7 @@ public struct Later: Sendable, Hashable {
   /// The longest time, in milliseconds: one year.
   public static let maxDuration: Int64 = 366 * 24 * 3_600 * 1_000
 
+  /// A conversation put off until a time, in milliseconds since 1970.
   public init(_ conversation: ID<Conversation>, until: Int64?) {
     self.conversation = conversation
     self.until = until

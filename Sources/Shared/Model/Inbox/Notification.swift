@@ -2,23 +2,32 @@ public import ParleyJSON
 
 /// Notification for one user: kind, actor and references. It holds no text.
 public struct Notification: Sendable, Hashable {
+  /// The id of the notification.
   public let id: ID<Notification>
+  /// The reason for the notification, which decides the other members.
   public let kind: Kind
+  /// The id of the conversation; nil for kinds without one.
   public let conversation: ID<Conversation>?
   /// Nil for kinds without a message.
   public let message: ID<Message>?
+  /// The id of the report for moderators; nil for other kinds.
   public let report: ID<Report>?
+  /// The id of the warning; nil for other kinds.
   public let sanction: ID<Sanction>?
+  /// The id of the session of a sign-in; nil for other kinds.
   public let session: ID<Session>?
   /// The name of the state of an alert, such as `disk`.
   public let alert: String?
   /// The user that caused it.
   public let actor: ID<User>?
+  /// The time of the notification, in milliseconds since 1970.
   public let createdAt: Int64
+  /// The time of reading, in milliseconds since 1970; nil while unread.
   public let readAt: Int64?
 
   /// Reason for the notification.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A mention of the user, or a reply to a message of the user.
     case mention, reply
     /// New message in a direct conversation.
     case direct
@@ -32,15 +41,19 @@ public struct Notification: Sendable, Hashable {
     case warning
     /// New token of the user.
     case token
+    /// Two-step sign-in of the user is on.
     case secondFactorEnabled = "second_factor_enabled"
     /// By the user or by staff.
     case secondFactorDisabled = "second_factor_disabled"
+    /// New recovery codes of the user, which replace earlier ones.
     case recoveryCodesCreated = "recovery_codes_created"
+    /// Use of a recovery code instead of the second factor.
     case recoveryCodeUsed = "recovery_code_used"
     /// Sign-in from a new device; the session is that of the sign-in.
     case signIn = "sign_in"
     /// Deliveries to an outgoing webhook of the user have ended.
     case endpointDisabled = "endpoint_disabled"
+    /// New passkey of the user.
     case passkeyCreated = "passkey_created"
     /// By the user or by staff.
     case passkeyDeleted = "passkey_deleted"
@@ -48,11 +61,13 @@ public struct Notification: Sendable, Hashable {
     case passkeyCopied = "passkey_copied"
     /// An account at an OpenID provider signs the user in.
     case identityLinked = "identity_linked"
+    /// The account at an OpenID provider no longer signs the user in.
     case identityUnlinked = "identity_unlinked"
     /// For owners and admins: a state of the server that needs its operator.
     case alert
   }
 
+  /// A notification, unread and without references by default.
   public init(
     id: ID<Notification>, kind: Kind, conversation: ID<Conversation>? = nil, message: ID<Message>? = nil,
     report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, session: ID<Session>? = nil, alert: String? = nil,
@@ -114,10 +129,13 @@ public struct InboxCounts: Sendable, Hashable {
   /// Upper bound of the count over all kinds, from the newest.
   public static let maxCounted = 1_000
 
+  /// Unread notifications by kind; kinds without any are absent.
   public private(set) var counts: [Notification.Kind: Int] = [:]
 
+  /// Counts of an inbox without unread notifications.
   public init() {}
 
+  /// Counts one more notification of a kind.
   public mutating func add(_ kind: Notification.Kind) { counts[kind, default: 0] += 1 }
 
   /// The count over all kinds.

@@ -6,6 +6,7 @@ public struct NotificationSettings: Sendable, Hashable {
   public var isPaused = false
   /// Milliseconds since 1970; nil without a snooze.
   public var snoozedUntil: Int64?
+  /// Hours of the day without push messages; nil for none.
   public var quietHours: QuietHours?
   /// Kinds that push messages tell of.
   public var push = NotificationKinds()
@@ -21,12 +22,15 @@ public struct NotificationSettings: Sendable, Hashable {
   /// The longest snooze, in milliseconds: one year.
   public static let maxSnooze = Later.maxDuration
 
+  /// Default settings: all kinds, no pause, snooze or quiet hours, and the weekly digest.
   public init() {}
 }
 
 extension NotificationSettings: Record {
+  /// Default settings: the base of a `Patch`.
   public static let blank = NotificationSettings()
 
+  /// Passes each setting to a visitor, by the name of its JSON member.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<NotificationSettings>>(
     _ visitor: inout Visitor
@@ -43,11 +47,13 @@ extension NotificationSettings: Record {
 }
 
 extension NotificationSettings: JSONMembers {
+  /// Decodes the settings; unknown members are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init()
     try readFields(from: &object)
   }
 
+  /// Writes the settings into an open object.
   public func writeMembers(to json: inout JSONWriter) { writeFields(to: &json) }
 }
 
@@ -55,6 +61,7 @@ extension NotificationSettings: JSONMembers {
 public enum PushContent: String, Sendable, Hashable, CaseIterable {
   /// Sender and text.
   case text
+  /// The sender without the text.
   case sender
   /// A push message only says that there is a message.
   case nothing
@@ -71,10 +78,13 @@ public enum PushContent: String, Sendable, Hashable, CaseIterable {
 
 /// Kinds of notifications that a user wants. In JSON an object with a boolean for each; an absent one is true.
 public struct NotificationKinds: Sendable, Hashable {
+  /// Kinds that the user has switched off.
   public var unwanted: Set<Notification.Kind>
 
+  /// All kinds except the unwanted ones.
   public init(except unwanted: Set<Notification.Kind> = []) { self.unwanted = unwanted }
 
+  /// Whether the user wants notifications of a kind.
   public func contains(_ kind: Notification.Kind) -> Bool { !unwanted.contains(kind) }
 }
 
@@ -110,11 +120,13 @@ extension NotificationKinds: FieldValue, JSONReadable, JSONWritable {
     }
   }
 
+  /// Parses the stored names of unwanted kinds, separated by spaces; unknown names are ignored.
   public init?(_ stored: StoredValue) {
     guard case .text(let text) = stored else { return nil }
     self.init(except: Set(text.split(separator: " ").compactMap { Notification.Kind(rawValue: String($0)) }))
   }
 
+  /// The names of the unwanted kinds, sorted and separated by spaces.
   public var stored: StoredValue { .text(unwanted.map(\.rawValue).sorted().joined(separator: " ")) }
 }
 

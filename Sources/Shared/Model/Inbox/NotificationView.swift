@@ -2,9 +2,12 @@ public import ParleyJSON
 
 /// Notification with its message, as the recipient sees it.
 public struct NotificationView: Sendable, Hashable {
+  /// The notification.
   public let entry: Notification
+  /// The message as the recipient sees it; nil for kinds without one, and for a message that the recipient can't read.
   public let message: MessageView?
 
+  /// A notification with its message for the recipient.
   public init(_ entry: Notification, _ message: MessageView?) {
     self.entry = entry
     self.message = message

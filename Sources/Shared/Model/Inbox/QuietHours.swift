@@ -3,13 +3,16 @@ public import ParleyJSON
 /// Hours of the day without push messages, in the time zone of the user.
 public struct QuietHours: Sendable, Hashable {
   /// Minutes since midnight. With `to` before `from` they end on the next day.
+  /// Below 1,440.
   public var from: Int
+  /// The end in minutes since midnight, the first minute that is not quiet.
   public var to: Int
   /// The days on which they begin.
   public var days: Set<Weekday>
   /// A name of the IANA database, such as `Europe/Berlin`.
   public var timeZone: String
 
+  /// A day of the week, by its English name in JSON.
   public enum Weekday: String, Sendable, Hashable, CaseIterable {
     case monday, tuesday, wednesday, thursday, friday, saturday, sunday
 
@@ -17,6 +20,7 @@ public struct QuietHours: Sendable, Hashable {
     public init(daysSince1970 days: Int) { self = Self.allCases[((days + 3) % 7 + 7) % 7] }
   }
 
+  /// Quiet hours from one minute of the day to another; by default on all days.
   public init(from: Int, to: Int, days: Set<Weekday> = Set(Weekday.allCases), timeZone: String) {
     (self.from, self.to) = (from, to)
     self.days = days
@@ -63,6 +67,7 @@ extension QuietHours: FieldValue, JSONReadable, JSONWritable {
     do throws(JSONError) { try self.init(json: JSONValue(parsing: [UInt8](text.utf8))) } catch { return nil }
   }
 
+  /// The JSON for a text column.
   public var stored: StoredValue {
     var json = JSONWriter()
     json.value(self)

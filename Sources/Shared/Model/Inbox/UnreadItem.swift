@@ -2,7 +2,9 @@ public import ParleyJSON
 
 /// Followed forum or conversation with unread content.
 public struct UnreadItem: Sendable, Hashable {
+  /// A forum, or a conversation of a kind.
   public var kind: Kind
+  /// The id of the forum; nil for a conversation outside of forums.
   public var forum: ID<Forum>?
   /// For a forum, its room.
   public var conversation: ID<Conversation>
@@ -10,6 +12,7 @@ public struct UnreadItem: Sendable, Hashable {
   public var title: String?
   /// At most `ConversationHead.maxUnread`.
   public var unread: Int
+  /// The id of the first unread message; nil without one.
   public var firstUnread: ID<Message>?
   /// Topics that other users started and this user has not opened; at most `maxTopics`.
   public var newTopics: Int
@@ -19,21 +22,27 @@ public struct UnreadItem: Sendable, Hashable {
   public var message: MessageView?
   /// Unread notifications of this forum or conversation.
   public var mentions: Int
+  /// Unread notifications of replies in this forum or conversation.
   public var replies: Int
   /// Newest message, for the sort order.
   public var lastMessage: ID<Message>?
 
   /// Number of newest topics of a forum that are checked for new ones.
   public static let maxTopics = 1_000
+  /// Upper bound of the number of `topics`.
   public static let maxListed = 5
   /// Older topics are not new, in milliseconds.
   public static let maxTopicAge: Int64 = 30 * 24 * 3_600 * 1_000
 
+  /// A forum with its room, or a single conversation.
   public enum Kind: Sendable, Hashable {
+    /// A forum: its room and its new topics.
     case forum
+    /// A conversation, of this kind.
     case conversation(Conversation.Kind)
   }
 
+  /// An item without unread content, to which the counts are added.
   public init(_ kind: Kind, _ conversation: ID<Conversation>, forum: ID<Forum>?) {
     self.kind = kind
     self.conversation = conversation
@@ -42,11 +51,13 @@ public struct UnreadItem: Sendable, Hashable {
     topics = []
   }
 
+  /// Whether all counts are 0.
   public var isEmpty: Bool { unread == 0 && newTopics == 0 && mentions == 0 && replies == 0 }
 
   /// Sort key, the greatest first: mentions, then replies, then the newest message.
   public var urgency: [Int] { [mentions, replies, lastMessage?.number ?? 0, conversation.number] }
 
+  /// Whether the item comes before another one in the list, by `urgency`.
   public func isMorePressing(than other: UnreadItem) -> Bool { other.urgency.lexicographicallyPrecedes(urgency) }
 }
 

@@ -1,5 +1,6 @@
 /// A page of unread forums and conversations, with everything else that is unread.
 public struct UnreadOverview: Sendable {
+  /// Forums and conversations with unread content, by `UnreadItem.urgency`.
   public let page: ListPage<UnreadItem>
   /// The newest unread notifications that belong to no item; at most `maxNotifications`.
   public let notifications: [Notification]
@@ -10,8 +11,10 @@ public struct UnreadOverview: Sendable {
   /// The newest of the unread messages and notifications; nil if there are none.
   public let upTo: Int?
 
+  /// Upper bound of the number of `notifications`.
   public static let maxNotifications = 20
 
+  /// An overview with a page of items and the rest of the inbox.
   public init(
     page: ListPage<UnreadItem>, notifications: [Notification], unread: InboxCounts, later: [Later], upTo: Int?
   ) {

@@ -9,6 +9,7 @@ public struct Email: Sendable, Hashable {
   /// Mail servers have refused the address, so it gets no mail until it is confirmed again.
   public var stoppedAt: Int64?
 
+  /// The email address of a user; by default none.
   public init(address: String? = nil, pending: String? = nil, stoppedAt: Int64? = nil) {
     self.address = address
     self.pending = pending
@@ -17,6 +18,7 @@ public struct Email: Sendable, Hashable {
 }
 
 extension Email: JSONMembers {
+  /// Decodes the addresses; unknown members are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let stoppedAt: Timestamp? = try object.optional("stopped_at")
     self.init(
@@ -24,6 +26,7 @@ extension Email: JSONMembers {
       stoppedAt: stoppedAt.map { Int64($0.milliseconds) })
   }
 
+  /// Writes the addresses into an open object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("address", address)
     json.field("pending", pending)
@@ -33,6 +36,7 @@ extension Email: JSONMembers {
 
 /// The result of a test mail.
 public struct MailTest: Sendable, Hashable {
+  /// The result of one attempt to hand the mail to the mail server.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// The mail server took the message.
     case accepted
@@ -44,10 +48,12 @@ public struct MailTest: Sendable, Hashable {
     case unavailable
   }
 
+  /// The result of the attempt.
   public var outcome: Outcome
   /// The answer of the mail server, or the reason why there is none.
   public var detail: String?
 
+  /// The result of a test mail, with the answer of the mail server.
   public init(_ outcome: Outcome, detail: String? = nil) {
     self.outcome = outcome
     self.detail = detail
@@ -55,10 +61,12 @@ public struct MailTest: Sendable, Hashable {
 }
 
 extension MailTest: JSONMembers {
+  /// Decodes the result; unknown members are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(try object.word("outcome"), detail: try object.optional("detail"))
   }
 
+  /// Writes the result into an open object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("outcome", outcome.rawValue)
     json.field("detail", detail)

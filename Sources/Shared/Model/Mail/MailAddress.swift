@@ -7,6 +7,7 @@ public struct MailAddress: Sendable, Hashable, CustomStringConvertible {
   /// Lowercase.
   public let domain: String
 
+  /// Upper bound of an address in bytes.
   public static let maxBytes = 254
   private static let maxLocalBytes = 64
   private static let maxLabelBytes = 63

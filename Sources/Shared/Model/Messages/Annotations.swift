@@ -6,8 +6,10 @@ public struct Annotations: Sendable, Hashable {
   public let json: JSONRaw
   /// In order, with duplicates.
   public let types: [String]
+  /// The location in the annotations, as in a check-in; nil without a type for locations, or with invalid coordinates.
   public let location: Location?
 
+  /// Whether there is no annotation.
   public var isEmpty: Bool { types.isEmpty }
 }
 

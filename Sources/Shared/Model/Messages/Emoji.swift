@@ -3,6 +3,7 @@ public enum Emoji {
   /// A family with four skin tones takes 41 bytes, the flag of Scotland 28.
   private static let maxBytes = 64
 
+  /// Whether the text is one emoji of Unicode; flags, families and keycaps are one.
   public static func isSingle(_ text: Substring) -> Bool {
     guard text.utf8.count <= maxBytes, text.count == 1, let first = text.unicodeScalars.first,
       first.properties.isEmoji

@@ -4,12 +4,14 @@ public import ParleyJSON
 public struct EncodedMessage: Sendable {
   private let json: JSONRaw
 
+  /// Encodes a message as JSON.
   public init(_ message: Message) {
     var json = JSONWriter()
     json.value(MessageView(message))
     self.json = JSONRaw(trusted: json.bytes)
   }
 
+  /// The size of the JSON in bytes.
   public var size: Int { json.bytes.count }
 }
 

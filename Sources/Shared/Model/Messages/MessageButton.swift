@@ -4,21 +4,28 @@ public import ParleyJSON
 public struct MessageButton: Sendable, Hashable {
   /// Unique in the message.
   public var id: String
+  /// The text on the button: one line of at most 40 Unicode scalars.
   public var label: String
+  /// The look of the button.
   public var style: Style
   /// Whether the button is shown as pressed.
   public var isPressed: Bool
   /// Whether the button accepts no press.
   public var isDisabled: Bool
 
+  /// The look of a button, chosen by the bot; an unknown style is read as `default`.
   public enum Style: String, Sendable, Hashable, CaseIterable {
     case `default`, primary, danger
   }
 
+  /// The maximum number of buttons of a message.
   public static let maxCount = 10
+  /// The length of a button's id in bytes.
   public static let idBytes = 1...64
+  /// The maximum length of a label, in Unicode scalars.
   public static let maxLabelScalars = 40
 
+  /// A button with an id and a label.
   public init(
     _ id: String, _ label: String, style: Style = .default, isPressed: Bool = false, isDisabled: Bool = false
   ) {
@@ -76,8 +83,10 @@ extension MessageButton: JSONWritable, JSONReadable {
 
 /// The buttons of a new or changed message.
 public struct ButtonDrafts: Sendable, Hashable, JSONReadable {
+  /// The complete list of buttons, in their order; at most 10.
   public var buttons: [MessageButton]
 
+  /// The buttons of a request.
   public init(_ buttons: [MessageButton]) { self.buttons = buttons }
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -89,11 +98,17 @@ public struct ButtonDrafts: Sendable, Hashable, JSONReadable {
 
 /// A press of a button, in the streams of the bot and of its owner.
 public struct ButtonPress: Sendable, Hashable {
+  /// The id of the press.
   public var id: ID<ButtonPress>
+  /// The message with the button.
   public var message: ID<Message>
+  /// The conversation of the message.
   public var conversation: ID<Conversation>
+  /// The id of the button in its message.
   public var button: String
+  /// The user that pressed the button.
   public var user: ID<User>
+  /// The bot: the author of the message.
   public var bot: ID<User>
   /// The revision of the message that the user saw.
   public var revision: Int
@@ -103,6 +118,7 @@ public struct ButtonPress: Sendable, Hashable {
   /// Milliseconds. An older event about a press has only its id.
   public static let maxAge: Int64 = 30 * 86_400_000
 
+  /// A press of a button by a user; `createdAt` is in milliseconds since 1970.
   public init(
     id: ID<ButtonPress>, message: ID<Message>, conversation: ID<Conversation>, button: String, user: ID<User>,
     bot: ID<User>, revision: Int, createdAt: Int64
@@ -145,9 +161,12 @@ extension ButtonPress: JSONWritable, JSONReadable {
 
 /// Request to press a button.
 public struct ButtonPressDraft: Sendable {
+  /// The id of the button in its message.
   public var button: String
+  /// Idempotency key of at most 64 bytes, unique per user: a repeated request presses the button once.
   public var clientID: String?
 
+  /// Reads a press from the body of a request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     button = try object.string("button_id")
     clientID = try object.optional("client_id")

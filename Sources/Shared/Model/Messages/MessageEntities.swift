@@ -2,18 +2,27 @@ public import ParleyJSON
 
 /// Mentions, hashtags and links of a text, with positions in Unicode scalars of the text as sent.
 public struct MessageEntities: Sendable, Hashable {
+  /// The mentions, in the order of the text.
   public var mentions: [Mention] = []
+  /// The hashtags, in the order of the text.
   public var hashtags: [Hashtag] = []
+  /// The links, in the order of the text.
   public var links: [Link] = []
 
+  /// The entities of a text without any.
   public init() {}
 
+  /// Whether the text has no mention, hashtag or link.
   public var isEmpty: Bool { mentions.isEmpty && hashtags.isEmpty && links.isEmpty }
 
+  /// The position and length of an entity in its text, both in Unicode scalars.
   public struct Span: Sendable, Hashable {
+    /// The index of the first Unicode scalar, from 0.
     public var position: Int
+    /// The number of Unicode scalars, from 1.
     public var length: Int
 
+    /// A range of a text in Unicode scalars.
     public init(position: Int, length: Int) {
       self.position = position
       self.length = length
@@ -22,15 +31,19 @@ public struct MessageEntities: Sendable, Hashable {
 
   /// Mention of an existing user, of a group of users, or of all members of the forum.
   public struct Mention: Sendable, Hashable {
+    /// The range of the mention in the text.
     public var span: Span
+    /// The mentioned name as written, without the `@`.
     public var name: String
     /// Nil for a mention of a group or the room.
     public var user: ID<User>?
+    /// The mentioned group of users; nil for a mention of a user or the room.
     public var group: ID<UserGroup>?
 
     /// Reserved name of the room mention.
     public static let room = "room"
 
+    /// A mention of a user or a group; of the room if both are nil.
     public init(_ span: Span, name: String, user: ID<User>?, group: ID<UserGroup>? = nil) {
       self.span = span
       self.name = name
@@ -39,20 +52,28 @@ public struct MessageEntities: Sendable, Hashable {
     }
   }
 
+  /// Hashtag in a text.
   public struct Hashtag: Sendable, Hashable {
+    /// The range of the hashtag in the text.
     public var span: Span
+    /// The hashtag as written, without the `#`.
     public var name: String
 
+    /// A hashtag at a range of the text.
     public init(_ span: Span, name: String) {
       self.span = span
       self.name = name
     }
   }
 
+  /// Link in a text.
   public struct Link: Sendable, Hashable {
+    /// The range of the link in the text.
     public var span: Span
+    /// The address of the link.
     public var url: String
 
+    /// A link at a range of the text.
     public init(_ span: Span, url: String) {
       self.span = span
       self.url = url

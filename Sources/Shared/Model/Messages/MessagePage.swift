@@ -2,22 +2,29 @@ public import ParleyJSON
 
 /// Query for messages of a conversation.
 public struct MessageQuery: Sendable, Hashable {
+  /// The conversation of the messages.
   public var conversation: ID<Conversation>
+  /// The part of the conversation to read; default: all.
   public var window = Window.all
   /// Sort order of the page. It decides which end the page starts at only when `window` is `all`.
   public var order = Order.descending
+  /// The maximum number of messages on the page; default: 50.
   public var limit = 50
   /// The page ends at this size of its messages, see `Message.size`. A single message may exceed it.
   public var maxBytes = 1 << 20
   /// Start of the viewer's history. Earlier messages are treated as absent.
   public var fromSeq = 1
+  /// Whether tombstones are on the page.
   public var includesDeleted = true
+  /// Whether messages for programs are on the page.
   public var includesMachineOnly = true
   /// Excludes authors muted by this user.
   public var viewer: ID<User>?
 
+  /// The maximum number of messages on a page.
   public static let maxMessages = 200
 
+  /// A query for a page of a conversation, by default of its newest 50 messages.
   public init(
     _ conversation: ID<Conversation>, _ window: Window = .all, order: Order = .descending, limit: Int = 50
   ) {
@@ -46,6 +53,7 @@ public struct MessageQuery: Sendable, Hashable {
     case newer(than: Int, in: Range<Int>?)
   }
 
+  /// Sort order by `seq`.
   public enum Order: String, Sendable {
     case ascending = "asc"
     case descending = "desc"
@@ -54,10 +62,12 @@ public struct MessageQuery: Sendable, Hashable {
 
 /// Consecutive messages of a conversation, with the data for detecting gaps.
 public struct MessagePage: Sendable, Hashable {
+  /// The messages in the order of the query.
   public var messages: [Message]
   /// The windows of the neighbouring pages; nil if no message there passes the filters. A window with a bound at both
   /// ends has no neighbours beyond them.
   public var older: MessageQuery.Window?
+  /// The window of the page with newer messages; nil if no newer message passes the filters.
   public var newer: MessageQuery.Window?
   /// Ranges filtered out between the messages of the page and, unless the limit cut it, up to the ends of the window.
   /// In the order of the conversation.
@@ -71,6 +81,7 @@ public struct MessagePage: Sendable, Hashable {
   /// Last event of the log when the page was read; the page excludes later events.
   public var lastEvent: Int
 
+  /// The result of a query.
   public init(
     messages: [Message], older: MessageQuery.Window?, newer: MessageQuery.Window?, skipped: [Skipped],
     marked: [ID<Message>], polled: [ID<Message>] = [], latestSeq: Int, lastEvent: Int
@@ -85,15 +96,20 @@ public struct MessagePage: Sendable, Hashable {
     self.lastEvent = lastEvent
   }
 
+  /// Messages between those of a page that a filter left out.
   public struct Skipped: Sendable, Hashable {
+    /// The range of `seq` of the messages.
     public var seqs: ClosedRange<Int>
+    /// The filter that left out the messages.
     public var reason: Reason
 
+    /// A range of messages that a filter left out.
     public init(_ seqs: ClosedRange<Int>, _ reason: Reason) {
       self.seqs = seqs
       self.reason = reason
     }
 
+    /// The filter that left out messages of a page.
     public enum Reason: String, Sendable {
       case beforeJoining = "before_joining"
       case deleted

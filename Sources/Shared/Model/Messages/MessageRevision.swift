@@ -4,10 +4,14 @@ public import ParleyJSON
 public struct MessageRevision: Sendable, Hashable {
   /// The message's revision at that time. Numbers may have gaps, since not only edits raise it.
   public var revision: Int
+  /// Markdown, as sent.
   public var text: String
+  /// Mentions, hashtags and links with their positions in the text: a JSON object, nil if empty.
   public var entities: JSONRaw?
+  /// The time at which the message got this text, and the user that wrote it.
   public var edit: Message.Edit
 
+  /// An earlier text of a message.
   public init(revision: Int, text: String, entities: JSONRaw? = nil, edit: Message.Edit) {
     self.revision = revision
     self.text = text

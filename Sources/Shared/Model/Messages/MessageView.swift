@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// A message as one user sees it.
 public struct MessageView: Sendable, Hashable {
+  /// The message as all readers see it.
   public var message: Message
   /// Actions of the viewer.
   public var mine: Set<String>
@@ -11,8 +12,10 @@ public struct MessageView: Sendable, Hashable {
   public var status: Status?
   /// The text as HTML, if requested.
   public var html: String?
+  /// Whether the JSON has the annotations of the message; false if the request excludes them.
   public var showsAnnotations = true
 
+  /// A message as its viewer sees it.
   public init(
     _ message: Message, mine: Set<String> = [], vote: [Int] = [], status: Status? = nil, html: String? = nil
   ) {
@@ -23,6 +26,7 @@ public struct MessageView: Sendable, Hashable {
     self.html = html
   }
 
+  /// Delivery status of a message for its author: read by none, some or all of the other participants.
   public enum Status: String, Sendable, Hashable, CaseIterable {
     /// Stored by the server.
     case delivered
@@ -76,10 +80,14 @@ extension MessageView: JSONReadable {
 
 /// Delivery and read status of one participant in a small conversation.
 public struct MessageReceipt: Sendable, Hashable {
+  /// The participant that receives the message.
   public var user: ID<User>
+  /// Whether a device of the participant has received the message.
   public var isDelivered: Bool
+  /// Whether the participant has read the message.
   public var isRead: Bool
 
+  /// The receipt of a message by one participant.
   public init(user: ID<User>, isDelivered: Bool, isRead: Bool) {
     self.user = user
     self.isDelivered = isDelivered
@@ -99,10 +107,14 @@ extension MessageReceipt: JSONWritable {
 
 /// Action of a user on a message.
 public struct MessageAction: Sendable, Hashable {
+  /// The name of the action, such as `like` or `reaction:👍`; see `ActionType`.
   public var type: String
+  /// The user that set the action.
   public var user: ID<User>
+  /// The time of the action, in milliseconds since 1970.
   public var at: Int64
 
+  /// An action of a user; `at` is in milliseconds since 1970.
   public init(type: String, user: ID<User>, at: Int64) {
     self.type = type
     self.user = user

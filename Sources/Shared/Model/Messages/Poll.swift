@@ -13,11 +13,14 @@ public struct Poll: Sendable, Hashable {
   /// Users who have voted.
   public var voters: Int
 
+  /// The number of options that a poll may have.
   public static let optionCounts = 2...10
+  /// The maximum length of an option, in Unicode scalars.
   public static let maxOptionScalars = 80
   /// The longest duration: a year.
   public static let maxDuration: Int64 = 366 * 86_400_000
 
+  /// A poll with its totals; `closesAt` is in milliseconds since 1970, nil while the poll has no end.
   public init(
     _ options: [Option], choices: Int = 1, isAnonymous: Bool = false, closesAt: Int64? = nil, voters: Int = 0
   ) {
@@ -35,12 +38,17 @@ public struct Poll: Sendable, Hashable {
       closesAt: draft.closesAt)
   }
 
+  /// Whether the poll accepts no votes at a time, in milliseconds since 1970.
   public func isClosed(at time: Int64) -> Bool { closesAt.map { $0 <= time } ?? false }
 
+  /// An option of a poll and its votes.
   public struct Option: Sendable, Hashable {
+    /// Plain text.
     public var text: String
+    /// The number of users that have chosen the option.
     public var votes: Int
 
+    /// An option of a poll.
     public init(_ text: String, votes: Int = 0) {
       self.text = text
       self.votes = votes
@@ -92,12 +100,16 @@ extension Poll.Option: JSONWritable, JSONReadable {
 
 /// Request to add a poll to a new message.
 public struct PollDraft: Sendable, Hashable {
+  /// The texts of the options: 2 to 10, each of at most 80 Unicode scalars.
   public var options: [String]
+  /// The number of options that one vote may name, from 1 to the number of options.
   public var choices: Int
+  /// Whether the voters are hidden from all users, moderators included.
   public var isAnonymous: Bool
   /// Milliseconds since 1970.
   public var closesAt: Int64?
 
+  /// A draft of a poll; `closesAt` is at most 366 days ahead, nil for a poll without an end.
   public init(_ options: [String], choices: Int = 1, isAnonymous: Bool = false, closesAt: Int64? = nil) {
     self.options = options
     self.choices = choices
@@ -131,8 +143,10 @@ extension PollDraft: JSONReadable, JSONWritable {
 public struct Vote: Sendable, Hashable {
   /// The index of the option.
   public var option: Int
+  /// The user that has voted.
   public var user: ID<User>
 
+  /// A vote for the option with an index, from 0.
   public init(option: Int, user: ID<User>) {
     self.option = option
     self.user = user

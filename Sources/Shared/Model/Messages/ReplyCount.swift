@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// The number of replies to a message.
 public struct ReplyCount: Sendable, Hashable {
+  /// The message with the replies.
   public let message: ID<Message>
   /// At most `maxCounted`.
   public let count: Int
@@ -11,6 +12,7 @@ public struct ReplyCount: Sendable, Hashable {
   /// The messages of one request.
   public static let maxMessages = 100
 
+  /// The number of replies to a message.
   public init(_ message: ID<Message>, count: Int) {
     self.message = message
     self.count = count

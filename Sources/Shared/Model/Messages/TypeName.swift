@@ -1,5 +1,6 @@
 /// Type name of an app's data: a reversed domain name such as `com.example.todo`, so that no registry is needed.
 public enum TypeName {
+  /// The maximum length of a type name in bytes.
   public static let maxBytes = 128
 
   /// Letters, digits, `_` and `-`, in two parts or more with a dot between.

@@ -2,14 +2,19 @@ public import ParleyJSON
 
 /// Action of staff or moderators in the audit log.
 public struct AuditEntry: Sendable, Hashable {
+  /// The id of the entry.
   public var id: ID<AuditEntry>
+  /// The time of the action, in milliseconds since 1970.
   public var at: Int64
+  /// The user that acted; for an action of the operator, an owner.
   public var actor: ID<User>
+  /// The kind of the action.
   public var kind: AuditedAction
   /// Id of the affected object; 0 for the site.
   public var subject: Int
   /// The forum of the action.
   public var forum: ID<Forum>?
+  /// The reason that the actor has given, or the name of a deleted object; nil without either.
   public var reason: String?
   /// The changed fields, an array of the objects of `Record.changes`.
   public var changes: JSONRaw?
@@ -23,12 +28,14 @@ public struct AuditEntry: Sendable, Hashable {
     /// Messages removed or restored so far.
     public let count: Int
 
+    /// The progress of a bulk removal.
     public init(author: ID<User>?, count: Int) {
       self.author = author
       self.count = count
     }
   }
 
+  /// An entry of the audit log; `at` is in milliseconds since 1970, `subject` is 0 for the site.
   public init(
     id: ID<AuditEntry>, at: Int64, actor: ID<User>, kind: AuditedAction, subject: Int, forum: ID<Forum>?,
     reason: String?, changes: JSONRaw?, removal: Removed?
@@ -151,14 +158,20 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
 
 /// Filter for audit entries.
 public struct AuditFilter: Sendable {
+  /// The user that acted; nil for all users.
   public var actor: ID<User>?
+  /// The id of the affected object; nil for all objects.
   public var subject: Int?
+  /// The kind of the action; nil for all kinds.
   public var kind: AuditedAction?
+  /// The forum of the action; nil for the whole site.
   public var forum: ID<Forum>?
   /// Exclusive bounds, in milliseconds.
   public var after: Int64?
+  /// The end of the time range, exclusive, in milliseconds since 1970; nil for no end.
   public var before: Int64?
 
+  /// A filter that all entries pass.
   public init() {}
 }
 

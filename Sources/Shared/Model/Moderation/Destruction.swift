@@ -8,6 +8,7 @@ public struct Destruction: Sendable, Hashable {
   /// that a restore replaced.
   public var copies: [String]
 
+  /// The result of a destruction.
   public init(isPurged: Bool, copies: [String]) {
     self.isPurged = isPurged
     self.copies = copies
@@ -27,10 +28,14 @@ extension Destruction: JSONWritable {
 public struct DestructionDraft: Sendable {
   /// Exactly one of the three is set.
   public var message: ID<Message>?
+  /// The file to destroy.
   public var file: ID<File>?
+  /// The user to destroy, with all messages and files.
   public var user: UserReference?
+  /// The reason for the audit log: 1 to 1,000 Unicode scalars.
   public var reason: String
 
+  /// Reads a request to destroy content from its body.
   public init(_ object: inout JSONObject) throws(JSONError) {
     message = try object.optional("message")
     file = try object.optional("file")

@@ -4,17 +4,27 @@ public import ParleyJSON
 public struct HeldPost: Sendable, Hashable {
   /// The title of a topic.
   public var title: String?
+  /// The text in Markdown, as sent; of a topic, that of its first message.
   public var text: String
+  /// Idempotency key from the author: a repeated request creates no second post.
   public var clientID: String?
+  /// The message of the same conversation that the post answers; nil for a topic, and if it is no reply.
   public var replyTo: ID<Message>?
+  /// The ids of the attached files, in the author's order. Moderators can read the files.
   public var attachments: [ID<File>]
   public var descriptions: [String] = []
+  /// Data of programs: a JSON array, nil without any.
   public var annotations: JSONRaw?
+  /// The poll of the post; nil without a poll.
   public var poll: PollDraft?
+  /// The buttons of a bot's message.
   public var buttons: [MessageButton] = []
+  /// Whether the message is for programs: clients do not show it, and it never counts as unread.
   public var isMachineOnly = false
+  /// The sender's clock, in milliseconds since 1970. For display, never for order.
   public var sentAt: Int64?
 
+  /// A held message.
   public init(_ draft: MessageDraft) {
     text = draft.text
     clientID = draft.clientID
@@ -28,6 +38,7 @@ public struct HeldPost: Sendable, Hashable {
     sentAt = draft.sentAt
   }
 
+  /// A held topic with its first message.
   public init(_ draft: TopicDraft) {
     title = draft.title
     text = draft.text ?? ""
@@ -74,13 +85,16 @@ extension HeldPost: JSONReadable, JSONWritable {
 
 /// Stored as JSON.
 extension HeldPost: FieldValue {
+  /// Reads a held post from a column of the database; nil if the JSON is not valid.
   @inlinable public init?(_ stored: StoredValue) {
     guard case .text(let text) = stored else { return nil }
     do throws(JSONError) { try self.init(json: JSONValue(parsing: Array(text.utf8))) } catch { return nil }
   }
 
+  /// The JSON of the post for a column of the database.
   @inlinable public var stored: StoredValue { .text(storedText) }
 
+  /// The JSON of the post as text.
   public var storedText: String {
     var json = JSONWriter()
     write(to: &json)

@@ -11,7 +11,9 @@ public struct ModerationRule: Sendable, Hashable {
     case report
   }
 
+  /// The id of the rule.
   public var id: ID<ModerationRule>
+  /// The name of the rule, of 1 to 100 Unicode scalars. A report by the rule has it as its reason.
   public var name = ""
   /// Words and phrases, compared without case and accents. The message has one of them.
   public var words: [String] = []
@@ -19,18 +21,27 @@ public struct ModerationRule: Sendable, Hashable {
   public var domains: [String] = []
   /// 0 without this condition.
   public var minMentions = 0
+  /// Whether only messages with a picture match.
   public var hasPicture = false
   /// The message is among so many first posts of its author; 0 without this condition.
   public var firstPosts = 0
+  /// The effect on a matching message; of several matching rules, `refuse` goes before `hold` before `report`.
   public var action = Action.hold
+  /// Whether the rule applies to new messages.
   public var isEnabled = false
+  /// The user that created the rule.
   public var createdBy: ID<User>
+  /// The time of the creation, in milliseconds since 1970.
   public var createdAt: Int64
+  /// The revision of the rule, from 1; each change increases it.
   public var revision = 1
 
+  /// The maximum value of `minMentions`.
   public static let maxMentions = 50
+  /// The maximum value of `firstPosts`.
   public static let maxFirstPosts = 100
 
+  /// A rule without conditions, which is not enabled; `createdAt` is in milliseconds since 1970.
   public init(id: ID<ModerationRule>, createdBy: ID<User>, createdAt: Int64) {
     self.id = id
     self.createdBy = createdBy
@@ -44,8 +55,10 @@ public struct ModerationRule: Sendable, Hashable {
 }
 
 extension ModerationRule: Record {
+  /// Rule with the defaults of a new one, into which fields are read.
   public static let blank = ModerationRule(id: ID(0), createdBy: ID(0), createdAt: 0)
 
+  /// Visits the fields that a PATCH may change, for JSON, patches and columns.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<ModerationRule>>(
     _ visitor: inout Visitor
@@ -92,14 +105,20 @@ public typealias ModerationRuleChange = RecordChange<ModerationRule>
 
 /// The messages that a rule would have matched.
 public struct ModerationRuleTrial: Sendable, Hashable {
+  /// A message that the rule would have matched.
   public struct Match: Sendable, Hashable {
+    /// The id of the message.
     public var message: ID<Message>
+    /// The author of the message.
     public var author: ID<User>
+    /// The conversation of the message.
     public var conversation: ID<Conversation>
     /// The text on one line, shortened.
     public var excerpt: String
+    /// The time of the message, in milliseconds since 1970.
     public var createdAt: Int64
 
+    /// A match of a trial; `createdAt` is in milliseconds since 1970.
     public init(
       message: ID<Message>, author: ID<User>, conversation: ID<Conversation>, excerpt: String, createdAt: Int64
     ) {
@@ -111,11 +130,14 @@ public struct ModerationRuleTrial: Sendable, Hashable {
     }
   }
 
+  /// The number of newest messages that the rule was tried on: those to which rules apply; at most 1,000.
   public var examined = 0
+  /// The number of these messages that match the rule; `matches` has at most 20 of them.
   public var matched = 0
   /// The newest.
   public var matches: [Match] = []
 
+  /// A trial without messages.
   public init() {}
 }
 

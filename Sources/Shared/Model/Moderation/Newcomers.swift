@@ -4,15 +4,23 @@ public import ParleyJSON
 public struct Newcomers: Sendable, Hashable {
   /// A user with fewer days or fewer messages than these is on probation.
   public var days = 1
+  /// The number of messages that ends probation, once the days are over, too; 0 without this condition.
   public var messages = 5
+  /// The maximum number of messages per hour.
   public var messagesPerHour = 120
+  /// The maximum number of links per hour, in all messages together.
   public var linksPerHour = 10
+  /// The maximum number of mentions per hour, in all messages together.
   public var mentionsPerHour = 20
 
+  /// The default limits.
   public init() {}
 
+  /// The maximum number of days of probation.
   public static let maxDays = 365
+  /// The maximum number of messages that a site may require.
   public static let maxMessages = 1_000
+  /// The maximum value of an hourly limit.
   public static let maxPerHour = 10_000
 
   /// The exceeded limit.
@@ -22,6 +30,7 @@ public struct Newcomers: Sendable, Hashable {
     case pause
   }
 
+  /// The value of a limit per hour; 0 for a pause.
   public func perHour(_ limit: Limit) -> Int {
     switch limit {
     case .messages: messagesPerHour
@@ -33,8 +42,10 @@ public struct Newcomers: Sendable, Hashable {
 }
 
 extension Newcomers: Record {
+  /// The default limits, into which fields are read.
   public static let blank = Newcomers()
 
+  /// Visits the fields that a PATCH may change, for JSON, patches and columns.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<Newcomers>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("days", &days, \.days, in: 0...Self.maxDays)

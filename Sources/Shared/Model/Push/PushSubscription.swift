@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// A device that receives notifications while the app is closed (Web Push). Its URL and keys are in no response.
 public struct PushSubscription: Sendable, Hashable {
+  /// The id of the subscription.
   public var id: ID<PushSubscription>
   /// The name of the device.
   public var name: String
@@ -14,6 +15,7 @@ public struct PushSubscription: Sendable, Hashable {
   /// Whether the session of this request made it.
   public var isCurrent: Bool
 
+  /// A device with push messages; all times are in milliseconds since 1970.
   public init(
     id: ID<PushSubscription>, name: String, service: String, createdAt: Int64, lastSentAt: Int64? = nil,
     isCurrent: Bool = false
@@ -28,6 +30,7 @@ public struct PushSubscription: Sendable, Hashable {
 }
 
 extension PushSubscription: JSONMembers {
+  /// Reads a subscription from a JSON object of a response.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     let lastSentAt: Timestamp? = try object.optional("last_sent_at")
@@ -37,6 +40,7 @@ extension PushSubscription: JSONMembers {
       isCurrent: try object.bool("current"))
   }
 
+  /// Writes the members of the subscription into an open JSON object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
@@ -49,23 +53,30 @@ extension PushSubscription: JSONMembers {
 
 /// Request to create a subscription: the members of the browser's `PushSubscription.toJSON()`, and the name of the device.
 public struct PushSubscriptionDraft: Sendable, Equatable {
+  /// The URL of the device at its push service: https, at most 2,048 characters.
   public var endpoint: String
+  /// The keys of the device that encrypt its push messages.
   public var keys: Keys
+  /// The name of the device: 1 to 100 Unicode scalars.
   public var name: String
   /// A code such as `de`; for texts that the server writes.
   public var language: String?
 
   /// Base64 for URLs.
   public struct Keys: Sendable, Equatable {
+    /// The public key of the device: a point of P-256, 65 bytes without compression.
     public var p256dh: String
+    /// The authentication secret of the device: 16 bytes.
     public var auth: String
 
+    /// The keys of a device, both as Base64 for URLs.
     public init(p256dh: String, auth: String) {
       self.p256dh = p256dh
       self.auth = auth
     }
   }
 
+  /// A request to send push messages to a device; `endpoint` and `keys` are those of the browser.
   public init(endpoint: String, keys: Keys, name: String, language: String? = nil) {
     self.endpoint = endpoint
     self.keys = keys
@@ -75,10 +86,12 @@ public struct PushSubscriptionDraft: Sendable, Equatable {
 }
 
 extension PushSubscriptionDraft.Keys: JSONMembers {
+  /// Reads the keys from a JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(p256dh: try object.string("p256dh"), auth: try object.string("auth"))
   }
 
+  /// Writes the keys into an open JSON object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("p256dh", p256dh)
     json.field("auth", auth)
@@ -86,12 +99,14 @@ extension PushSubscriptionDraft.Keys: JSONMembers {
 }
 
 extension PushSubscriptionDraft: JSONMembers {
+  /// Reads a draft of a subscription from the body of a request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(
       endpoint: try object.string("endpoint"), keys: try object.read("keys"), name: try object.string("name"),
       language: try object.optional("language"))
   }
 
+  /// Writes the members of the draft into an open JSON object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("endpoint", endpoint)
     json.field("keys", keys)
@@ -102,6 +117,7 @@ extension PushSubscriptionDraft: JSONMembers {
 
 /// The result of a test message.
 public struct PushTest: Sendable, Hashable {
+  /// Outcome of a test message, by the answer of the push service.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// The push service took the message.
     case accepted
@@ -113,12 +129,14 @@ public struct PushTest: Sendable, Hashable {
     case unavailable
   }
 
+  /// The outcome of the test.
   public var outcome: Outcome
   /// The status of the push service, if it answered with a refusal.
   public var status: Int?
   /// The start of its answer.
   public var detail: String?
 
+  /// The result of a test; `status` and `detail` are those of a refusal.
   public init(_ outcome: Outcome, status: Int? = nil, detail: String? = nil) {
     self.outcome = outcome
     self.status = status
@@ -127,11 +145,13 @@ public struct PushTest: Sendable, Hashable {
 }
 
 extension PushTest: JSONMembers {
+  /// Reads the result from a JSON object of a response.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(
       try object.word("outcome"), status: try object.optional("status"), detail: try object.optional("detail"))
   }
 
+  /// Writes the result into an open JSON object.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("outcome", outcome.rawValue)
     json.field("status", status)

@@ -9,6 +9,7 @@ public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
   /// The session or token of the connection was revoked or has expired.
   case ended = 4501
 
+  /// The reason text of the close frame, such as `session_ended`.
   public var code: String {
     switch self {
     case .tooSlow: "too_slow"

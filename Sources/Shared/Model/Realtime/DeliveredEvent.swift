@@ -1,11 +1,14 @@
 /// Event as delivered to subscribers of its stream: the kind, and the object in its current state. Identical for all
 /// subscribers with access; others receive it `reduced`.
 public struct DeliveredEvent: Sendable, Hashable {
+  /// The entry of the event log.
   public var event: Event
+  /// The object in its current state, or its id alone.
   public var content: Content
   /// `seq` of the message in its conversation.
   public var seq: Int?
 
+  /// An event with the object that it concerns.
   public init(_ event: Event, _ content: Content, seq: Int? = nil) {
     self.event = event
     self.content = content
@@ -19,6 +22,7 @@ public struct DeliveredEvent: Sendable, Hashable {
     return envelope + message.size
   }
 
+  /// The object that an event concerns; it decides the `data` of the JSON.
   public enum Content: Sendable, Hashable {
     case message(Message)
     /// Public actions on a message.
@@ -72,6 +76,7 @@ public struct StreamReader: Sendable, Hashable {
   /// Whether only the audience of a conversation admits the reader, who is no participant.
   public var isOfAudience: Bool
 
+  /// A subscriber with a role on the site; by default with the whole history.
   public init(_ role: Role?, fromSeq: Int = 1, isOfAudience: Bool = false) {
     self.role = role
     self.fromSeq = fromSeq
@@ -110,6 +115,7 @@ extension DeliveredEvent {
     }
   }
 
+  /// The event as one reader receives it: whole or reduced.
   public func seen(by reader: StreamReader) -> DeliveredEvent { isOpen(to: reader) ? self : reduced }
 }
 

@@ -90,15 +90,20 @@ extension DeliveredEvent.Content: JSONWritable {
 public struct ReceivedEvent: Sendable, Hashable {
   /// Global position in the event log.
   public var id: Int
+  /// The stream of the event.
   public var stream: EventStream
+  /// Position in the stream, from 1, without gaps.
   public var offset: Int
   /// Nil for hidden events and for kinds of a newer server.
   public var kind: Event.Kind?
+  /// The time of the change, in milliseconds since 1970; nil for hidden events.
   public var at: Int64?
   /// Nil for the server.
   public var actor: ID<User>?
+  /// The object in its current state; `hidden` for kinds of a newer server.
   public var content: DeliveredEvent.Content
 
+  /// A delivered event as its client decodes it.
   public init(_ delivered: DeliveredEvent) {
     let (event, isHidden) = (delivered.event, delivered.content == .hidden)
     id = event.id

@@ -2,9 +2,11 @@
 public struct Event: Sendable, Hashable {
   /// Global position in the event log, from 1, without gaps.
   public let id: Int
+  /// The stream of the event: the site, a user, a forum or a conversation.
   public let stream: EventStream
   /// Position in the stream, from 1, without gaps.
   public let offset: Int
+  /// The kind of the change.
   public let kind: Kind
   /// Id of the changed object.
   public let subject: Int
@@ -15,6 +17,7 @@ public struct Event: Sendable, Hashable {
   /// Milliseconds since 1970.
   public let at: Int64
 
+  /// An entry of the event log; `at` is in milliseconds since 1970.
   public init(
     id: Int, stream: EventStream, offset: Int, kind: Kind, subject: Int, revision: Int, actor: Int, at: Int64
   ) {
@@ -114,6 +117,7 @@ public enum EventStream: Sendable, Hashable {
     }
   }
 
+  /// The stream with a stored number; nil if the number is not valid.
   public init?(number: Int) {
     switch number & 3 {
     case 1: self = .user(ID(number >> 2))
@@ -163,12 +167,14 @@ extension EventStream: LosslessStringConvertible {
 
 /// End of a stream.
 public struct StreamHead: Sendable, Hashable {
+  /// The stream that ends at `offset`.
   public var stream: EventStream
   /// The offset of its last event.
   public var offset: Int
   /// The id of its last event.
   public var event: Int
 
+  /// The last offset and event id of a stream.
   public init(stream: EventStream, offset: Int, event: Int) {
     self.stream = stream
     self.offset = offset

@@ -16,6 +16,7 @@ public enum LiveTopic: Sendable, Hashable {
   /// Messages between programs. None of them is stored.
   case app(String)
 
+  /// The maximum length of the name of an `app` topic, in bytes.
   public static let maxNameBytes = 64
 
   /// Whether its events are in the event log and can be resumed.

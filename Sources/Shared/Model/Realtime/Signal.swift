@@ -24,6 +24,7 @@ public enum Signal: Sendable, Hashable {
     }
   }
 
+  /// Subscribers of a signal: those of a stream, of presence, or of an `app` topic.
   public enum Audience: Sendable, Hashable {
     case stream(EventStream)
     case presence

@@ -6,8 +6,10 @@ public struct EventCursor: Sendable, Hashable {
   public var epoch: String
   /// The start of the server that named the position. Empty in cursors of older servers.
   public var start: String
+  /// The id of the last applied event; 0 before the first.
   public var event: Int
 
+  /// A cursor of a server's event log.
   public init(epoch: String, start: String, event: Int) {
     self.epoch = epoch
     self.start = start
@@ -24,6 +26,7 @@ extension EventCursor {
 }
 
 extension EventCursor: LosslessStringConvertible {
+  /// Reads `epoch.start.event` or, of older servers, `epoch.event`; nil if the text is not well-formed.
   public init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard 2...3 ~= parts.count, let digits = parts.last, !parts.dropLast().contains(where: \.isEmpty),

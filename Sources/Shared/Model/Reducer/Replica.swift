@@ -10,29 +10,40 @@
 
 /// A client's copy of a site.
 public struct Replica: Sendable, Hashable {
+  /// The user of the replica; nil before the first snapshot.
   public internal(set) var me: User?
+  /// The settings of the site; nil before the first snapshot.
   public internal(set) var settings: SiteSettings?
+  /// The known users by id.
   public internal(set) var users: [ID<User>: User] = [:]
+  /// The known forums by id, with the user's roles.
   public internal(set) var forums: [ID<Forum>: ReplicaForum] = [:]
+  /// The known conversations by id: the user's own, and others that the user reads.
   public internal(set) var conversations: [ID<Conversation>: ReplicaConversation] = [:]
   /// Notification levels that the user has set.
   public internal(set) var levels: [LevelScope: Level] = [:]
+  /// The user's follows, mutes and blocks, by the other user.
   public internal(set) var relations: [ID<User>: Set<Relation>] = [:]
   /// Unread notifications by kind.
   public internal(set) var inbox = InboxCounts()
+  /// The last applied event of each followed stream.
   public internal(set) var positions: [EventStream: Position] = [:]
   /// All events of the subscribed streams up to this one are applied.
   public internal(set) var cursor: EventCursor?
+  /// Data to request from the server.
   public internal(set) var needs: Set<Need> = []
 
   /// The event up to which levels and relations are current.
   var ownAsOf = 0
 
+  /// An empty replica, before the first snapshot.
   public init() {}
 
   /// The last applied event of a stream.
   public struct Position: Sendable, Hashable {
+    /// Position in the stream, from 1, without gaps; 0 before the first event.
     public var offset: Int
+    /// The id of the event in the event log.
     public var event: Int
   }
 
@@ -50,6 +61,7 @@ public struct Replica: Sendable, Hashable {
     case everything
   }
 
+  /// The result of applying an event.
   public enum Step: Sendable, Hashable {
     case applied
     case known
@@ -60,8 +72,11 @@ public struct Replica: Sendable, Hashable {
 
 /// A forum and the user's role in it.
 public struct ReplicaForum: Sendable, Hashable {
+  /// The forum as all its readers see it.
   public internal(set) var forum: Forum
+  /// The user's role; nil for non-members.
   public internal(set) var role: ForumRole?
+  /// The user's access by groups, independent of the role; nil without one.
   public internal(set) var groupAccess: GroupAccess?
   var asOf: Int
 }
@@ -276,6 +291,7 @@ extension Replica {
     needs.remove(.conversation(conversation))
   }
 
+  /// Drops a forum that the user can no longer read, with its conversations.
   public mutating func drop(_ forum: ID<Forum>) {
     forums[forum] = nil
     positions[.forum(forum)] = nil
@@ -283,11 +299,13 @@ extension Replica {
     for (id, known) in conversations where known.conversation.forum == forum { drop(id) }
   }
 
+  /// Drops a user that was requested and not found.
   public mutating func drop(_ user: ID<User>) {
     users[user] = nil
     needs.remove(.user(user))
   }
 
+  /// Drops the need of a message that was not found; a cached copy stays.
   public mutating func drop(_ message: ID<Message>) { needs.remove(.message(message)) }
 
   /// Drops an object that was requested and not found.
@@ -301,11 +319,13 @@ extension Replica {
     }
   }
 
+  /// Stores the unread counts of notifications from a response.
   public mutating func merge(_ counts: InboxCounts) {
     inbox = counts
     needs.remove(.inbox)
   }
 
+  /// Stores a user of a response; an older revision changes no data.
   public mutating func merge(_ user: User) {
     let id = user.summary.id
     needs.remove(.user(id))
@@ -380,6 +400,7 @@ extension Replica {
     positions[.conversation(conversation.id)] = Position(offset: offset, event: event)
   }
 
+  /// Stores messages of a response that includes at least the events up to `event`.
   public mutating func merge(_ messages: [MessageView], asOf event: Int) {
     for view in messages {
       // A response that is older than the applied actions does not satisfy the need.
@@ -390,6 +411,7 @@ extension Replica {
     }
   }
 
+  /// A replica with the data of a snapshot, and its cursor to resume from.
   public init(_ snapshot: Snapshot) {
     let event = snapshot.cursor.event
     me = snapshot.me

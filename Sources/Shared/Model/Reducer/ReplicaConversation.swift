@@ -1,13 +1,16 @@
 /// A client's copy of a conversation and its cached messages.
 public struct ReplicaConversation: Sendable, Hashable {
+  /// The conversation as all its readers see it.
   public internal(set) var conversation: Conversation
   /// Nil for non-participants.
   public internal(set) var participation: OwnConversation.Participation?
   /// Whether the user participates, or owns the feed. A read-only conversation has no unread count.
   public internal(set) var isOwn = false
+  /// The user's read position, by `seq`.
   public internal(set) var readPosition = ReadPosition()
   /// Nil while the count must be fetched.
   public internal(set) var unread: Int? = 0
+  /// The messages in memory by `seq`.
   public internal(set) var messages: [Int: ReplicaMessage] = [:]
   /// Read positions of other users.
   public internal(set) var receipts: [ID<User>: ReadPosition] = [:]
@@ -21,6 +24,7 @@ public struct ReplicaConversation: Sendable, Hashable {
     self.asOf = asOf
   }
 
+  /// The last message of the conversation; nil if it is not in memory.
   public var lastMessage: Message? { messages[conversation.lastSeq]?.message }
 
   /// The last `seq` that counts as read: the read position, or messages from before the user joined.
@@ -32,6 +36,7 @@ public struct ReplicaConversation: Sendable, Hashable {
 
 /// A message, the user's own actions on it, and the user's vote in its poll. The poll has the age of the actions.
 public struct ReplicaMessage: Sendable, Hashable {
+  /// The message as all its readers see it.
   public internal(set) var message: Message
   /// The user's own actions; nil if unknown.
   public internal(set) var mine: Set<String>?

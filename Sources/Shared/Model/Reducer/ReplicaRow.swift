@@ -5,24 +5,31 @@ public import ParleyJSON
 
 /// One stored object of a replica.
 public struct ReplicaRow: Sendable, Hashable {
+  /// The table and the key of the row.
   public var name: Name
   /// Nil if the object was deleted.
   public var value: JSONRaw?
 
+  /// The name of a row, unique in a replica.
   public struct Name: Sendable, Hashable {
+    /// The table of the row.
     public var table: Table
+    /// The key in the table, such as an id.
     public var key: String
 
+    /// The name of a row in a table.
     public init(_ table: Table, _ key: String) {
       self.table = table
       self.key = key
     }
   }
 
+  /// Kind of the stored objects.
   public enum Table: String, Sendable, CaseIterable {
     case site, user, forum, conversation, level, relation, stream, need
   }
 
+  /// A row to store; without a value, a row to delete.
   public init(_ name: Name, _ value: JSONRaw?) {
     self.name = name
     self.value = value
@@ -120,6 +127,7 @@ extension Replica {
     for known in messages { conversations[known.message.conversation]?.bring(known) }
   }
 
+  /// Unloads the messages of all conversations from memory.
   public mutating func setMessagesAside() {
     for id in conversations.keys { conversations[id]?.setMessagesAside() }
   }

@@ -2,24 +2,32 @@ public import ParleyJSON
 
 /// The data of a first screen at one moment, and the cursor to resume the events from.
 public struct Snapshot: Sendable, Hashable {
+  /// The position in the event log: the snapshot includes all events up to it.
   public var cursor: EventCursor
+  /// The user of the snapshot, with all members.
   public var me: User
+  /// The settings of the site.
   public var settings: SiteSettings
+  /// The forums that the user may see, newest activity first; at most 1,000.
   public var forums: [ForumView] = []
   /// The lists are limited; pagination returns the rest.
   public var hasMoreForums = false
+  /// Whether the user has more conversations than those of the snapshot.
   public var hasMoreConversations = false
   /// The user's own conversations, last active first.
   public var conversations: [OwnConversation] = []
   /// Notification levels that the user has set.
   public var levels: [LevelScope: Level] = [:]
+  /// The user's follows, mutes and blocks, by the other user.
   public var relations: [ID<User>: Set<Relation>] = [:]
+  /// Unread notifications by kind.
   public var inbox = InboxCounts()
   /// All users that the other members refer to.
   public var users: [User] = []
   /// The last offsets of the site's stream and the user's own stream.
   public var offsets: [EventStream: Int] = [:]
 
+  /// A snapshot without forums and conversations, which are added afterwards.
   public init(_ cursor: EventCursor, me: User, settings: SiteSettings) {
     self.cursor = cursor
     self.me = me

@@ -63,16 +63,20 @@ extension SearchQuery {
 
 /// Matching message, or topic with a matching title, with its snippet.
 public struct SearchHit: Sendable, Hashable {
+  /// The found message or topic.
   public let subject: Subject
   /// The forum of a room or topic; nil for other conversations.
   public let forum: ID<Forum>?
+  /// The best matching part of the text or title.
   public let snippet: SearchSnippet
 
+  /// The object that a search has found.
   public enum Subject: Sendable, Hashable {
     case message(MessageView)
     case topic(ID<Conversation>, title: String)
   }
 
+  /// A hit with its snippet; `forum` is nil outside of forums.
   public init(_ subject: Subject, in forum: ID<Forum>?, _ snippet: SearchSnippet) {
     self.subject = subject
     self.forum = forum
@@ -84,8 +88,10 @@ public struct SearchHit: Sendable, Hashable {
 public struct SearchCounts: Sendable, Hashable {
   /// Topics that were found by their titles.
   public let topics: Int
+  /// Messages that match.
   public let messages: Int
 
+  /// The numbers of topics and messages.
   public init(topics: Int, messages: Int) {
     self.topics = topics
     self.messages = messages

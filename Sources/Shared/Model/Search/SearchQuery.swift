@@ -1,13 +1,16 @@
 /// Search query: `words`, `"a phrase"`, `-without`, `begin*`. A message matches if it has all words and none of the
 /// excluded ones. In a known language a word has its other forms, too, unless it is quoted. User input can't cause a syntax error in FTS5: any other character is part of a word.
 public struct SearchQuery: Sendable, Hashable {
+  /// The maximum length of a query in bytes of UTF-8.
   public static let maxBytes = 1_000
+  /// The maximum number of words and phrases, excluded ones included.
   public static let maxTerms = 32
   /// Prefixes over three letters, up to which the index stores prefix lists, are collected from all matching words.
   public static let maxBeginnings = 8
   /// Other forms of all words together. Later words have none.
   static let maxForms = 96
 
+  /// Reason why a query is refused.
   public enum Fault: Error, Sendable, Hashable {
     /// Without any word.
     case empty
@@ -106,6 +109,7 @@ public struct SearchQuery: Sendable, Hashable {
   /// Whether it is one word, one phrase or one beginning, as in a list of alternatives.
   public var isSingle: Bool { wanted.count == 1 && excluded.isEmpty }
 
+  /// The number of wanted terms that are prefixes, such as `begin*`.
   public var beginnings: Int { wanted.count(where: \.isBeginning) }
 
   private static func anyOf(_ tokens: [String]) -> String { tokens.map { "\"\($0)\"" }.joined(separator: " OR ") }
@@ -116,6 +120,7 @@ public struct SearchQuery: Sendable, Hashable {
   }
 }
 
+/// Sort order of search results.
 public enum SearchOrder: String, Sendable, Hashable, CaseIterable {
   case newest
   /// The best of the newest thousand matches, on one page; `before` finds older ones.

@@ -2,19 +2,25 @@ public import ParleyJSON
 
 /// Best matching part of a text, in pieces: a client highlights the hits.
 public struct SearchSnippet: Sendable, Hashable {
+  /// A part of a snippet: a hit, or the text between hits.
   public struct Piece: Sendable, Hashable {
+    /// The text of the piece.
     public let text: String
+    /// Whether the piece matches the query, to highlight it.
     public let isHit: Bool
 
+    /// A piece of a snippet; by default the text between hits.
     public init(_ text: String, isHit: Bool = false) {
       self.text = text
       self.isHit = isHit
     }
   }
 
+  /// The pieces in the order of the text; joined, they are the snippet.
   public let pieces: [Piece]
   /// Whether the text continues before and after the snippet.
   public let isCutBefore: Bool
+  /// Whether the text continues after the snippet.
   public let isCutAfter: Bool
 
   /// Snippet length in characters.

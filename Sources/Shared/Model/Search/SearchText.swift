@@ -12,6 +12,7 @@ public enum SearchText {
   /// A new number makes a store rebuild its index on opening.
   public static let version = 1
 
+  /// The text in the form of the search index, with spaces between the words; a text of ASCII stays the same.
   public static func prepare(_ text: String) -> String {
     isAlreadyPlain(text) ? text : write(text, isQuery: false).text
   }

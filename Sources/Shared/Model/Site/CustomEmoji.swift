@@ -2,9 +2,12 @@ public import ParleyJSON
 
 /// A picture of the site that stands for `:name:` in messages and reactions.
 public struct CustomEmoji: Sendable, Hashable {
+  /// The id of the emoji.
   public let id: ID<CustomEmoji>
+  /// The name without colons, from 2 to 32 bytes.
   public let name: String
 
+  /// An emoji with its name, as the settings list it.
   public init(id: ID<CustomEmoji>, name: String) {
     self.id = id
     self.name = name
@@ -34,10 +37,12 @@ public struct CustomEmoji: Sendable, Hashable {
 }
 
 extension CustomEmoji: JSONMembers {
+  /// Decodes an emoji from the members of its JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(id: try object.read("id"), name: try object.string("name"))
   }
 
+  /// Encodes the members of an emoji.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
@@ -59,10 +64,14 @@ extension CustomEmoji {
 
 /// Request to create a custom emoji from an uploaded picture.
 public struct CustomEmojiDraft: Sendable {
+  /// The name without colons, from 2 to 32 bytes, unique on the site.
   public var name: String
+  /// The id of a picture that the caller uploaded.
   public var file: ID<File>
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second emoji.
   public var clientID: String?
 
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     name = try object.string("name")
     file = try object.read("file")

@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// An export of a user's own data: an archive in the data folder's `exports`, for a day.
 public struct DataExport: Sendable, Hashable {
+  /// Progress of an export.
   public enum State: String, Sendable, Hashable, CaseIterable {
     /// Also while others are written first.
     case running
@@ -9,9 +10,13 @@ public struct DataExport: Sendable, Hashable {
     case failed
   }
 
+  /// The id of the export.
   public var id: ID<DataExport>
+  /// The progress of the export.
   public var state: State
+  /// The time of the request in milliseconds since 1970.
   public var createdAt: Int64
+  /// The end of the export in milliseconds since 1970, successful or not; nil while it runs.
   public var finishedAt: Int64?
   /// The time at which the archive is deleted.
   public var expiresAt: Int64?
@@ -22,6 +27,7 @@ public struct DataExport: Sendable, Hashable {
   /// Error code of a failed export.
   public var error: String?
 
+  /// An export, as the server answers; by default without a result.
   public init(
     id: ID<DataExport>, state: State, createdAt: Int64, finishedAt: Int64? = nil, expiresAt: Int64? = nil,
     size: Int? = nil, missingCount: Int = 0, error: String? = nil

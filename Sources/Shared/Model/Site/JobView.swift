@@ -2,23 +2,29 @@ public import ParleyJSON
 
 /// Background job, for users that may see its progress.
 public struct JobView: Sendable, Hashable {
+  /// Progress of a job.
   public enum State: String, Sendable, Hashable, CaseIterable {
     case running, finished
     /// Aborted by an error.
     case failed
   }
 
+  /// The id of the job.
   public var id: ID<Job>
   /// Such as `departure`.
   public var kind: String
+  /// The progress of the job, without its fraction.
   public var state: State
   /// From 0 to 1.
   public var progress: Double
   /// Error code of a failed job.
   public var error: String?
+  /// The creation of the job in milliseconds since 1970.
   public var startedAt: Int64
+  /// The end of the job in milliseconds since 1970, successful or not; nil while it runs.
   public var finishedAt: Int64?
 
+  /// A job, as the server answers.
   public init(
     id: ID<Job>, kind: String, state: State, progress: Double, error: String? = nil, startedAt: Int64,
     finishedAt: Int64? = nil

@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// Settings of the site, made by staff and public to visitors.
 public struct SiteSettings: Sendable, Hashable {
+  /// The name of the site, from 1 to 64 characters.
   public var name = "Parley"
   /// The site's hue in degrees.
   public var hue = 260
@@ -9,8 +10,11 @@ public struct SiteSettings: Sendable, Hashable {
   public var welcome = ""
   /// Rules that users accept on registration; empty for none.
   public var rules = ""
+  /// The condition for a sign-up.
   public var registration = Registration.invite
+  /// Users that may create invites.
   public var mayInvite = Circle.users
+  /// Users that may create forums.
   public var mayCreateForums = Circle.users
   /// Users that may publish app signals.
   public var mayPublish = Circle.users
@@ -42,6 +46,7 @@ public struct SiteSettings: Sendable, Hashable {
   public var sessionMaxDays = 400
   /// The same for owners and admins.
   public var staffSessionIdleDays = 14
+  /// Sessions of owners and admins end so many days after the sign-in.
   public var staffSessionMaxDays = 90
   /// The most that push messages show, whatever a user has chosen.
   public var pushShows = PushContent.text
@@ -53,14 +58,17 @@ public struct SiteSettings: Sendable, Hashable {
   public package(set) var emoji: [CustomEmoji] = []
   /// The groups of users, by name. Operations of their own change them.
   public package(set) var groups: [UserGroup] = []
+  /// Increases with each change.
   public package(set) var revision = 1
 
+  /// The permitted values of `hue`, in degrees.
   public static let hues = 0...359
   /// In milliseconds.
   public static let maxPause: Int64 = 7 * 86_400_000
   /// Browsers keep no cookie for longer (RFC 6265bis §5.5).
   public static let sessionDays = 1...400
 
+  /// The default settings.
   public init() {}
 
   /// Registration mode.
@@ -79,6 +87,7 @@ public struct SiteSettings: Sendable, Hashable {
     case staff
     case all
 
+    /// Whether more users must have a second factor than by another value.
     public func isWider(than other: SecondFactorCircle) -> Bool { rank > other.rank }
 
     private var rank: Int {
@@ -105,6 +114,7 @@ extension SiteSettings.Circle: FieldValue {}
 extension SiteSettings.SecondFactorCircle: FieldValue {}
 
 extension SiteSettings: Record {
+  /// Settings with default values, for visitors of names and types.
   public static let blank = SiteSettings()
 
   /// `newcomers` is an object of its own, of which a PATCH may change a part.
@@ -165,11 +175,14 @@ extension SiteSettings: JSONReadable {
 
 /// PATCH of the settings. Absent members stay unchanged.
 public struct SiteSettingsChange: Sendable, Equatable {
+  /// New values of settings, such as `[.set(\.name, "Parley")]`.
   public var fields: Patch<SiteSettings>
+  /// New values of the limits for users on probation.
   public var newcomers: Patch<Newcomers>
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
+  /// New values of some settings; by default no change.
   public init(_ fields: Patch<SiteSettings> = [], newcomers: Patch<Newcomers> = [], ifRevision: Int? = nil) {
     self.fields = fields
     self.newcomers = newcomers
@@ -182,6 +195,7 @@ public struct SiteSettingsChange: Sendable, Equatable {
       && !fields.changesFields(except: \.signUpsPausedUntil, \.newcomersPausedUntil)
   }
 
+  /// The settings after the change, for checks and comparisons.
   public func applied(to settings: SiteSettings) -> SiteSettings {
     var settings = fields.applied(to: settings)
     settings.newcomers = newcomers.applied(to: settings.newcomers)
@@ -190,6 +204,7 @@ public struct SiteSettingsChange: Sendable, Equatable {
 }
 
 extension SiteSettingsChange: JSONWritable {
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     newcomers =

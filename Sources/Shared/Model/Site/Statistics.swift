@@ -4,6 +4,7 @@ public import ParleyJSON
 public struct Statistics: Sendable, Hashable {
   /// Open reports.
   public var openReports = 0
+  /// Active users, and those that deactivated themselves.
   public var users = 0
   /// Registrations that await approval.
   public var pendingUsers = 0
@@ -12,7 +13,9 @@ public struct Statistics: Sendable, Hashable {
   /// All messages, including tombstones.
   public var messages = 0
   // In bytes.
+  /// Bytes of the database file.
   public var databaseSize = 0
+  /// Bytes of uploaded files; equal content counts once.
   public var fileSize = 0
   /// The folder with the backups that the API created.
   public var backupSize = 0
@@ -22,17 +25,23 @@ public struct Statistics: Sendable, Hashable {
   public var folderSize = 0
   /// Free bytes on the data folder's disk; nil if the system does not report it.
   public var freeSpace: Int?
+  /// Bytes of the data folder's disk; nil if the system does not report them.
   public var totalSpace: Int?
+  /// The last successful backup while the server ran; nil without one.
   public var lastBackup: Backup?
+  /// The last test of a scheduled backup; nil without one.
   public var lastRestoreTest: RestoreTest?
   /// The last success of the program that copies backups to another machine; nil without one.
   public var lastOffSite: Int64?
 
   /// Last successful backup of the running server, verified by reading it again.
   public struct Backup: Sendable, Hashable {
+    /// The end of the backup in milliseconds since 1970.
     public var at: Int64
+    /// The size in bytes.
     public var size: Int
 
+    /// A backup that was verified.
     public init(at: Int64, size: Int) {
       self.at = at
       self.size = size
@@ -41,6 +50,7 @@ public struct Statistics: Sendable, Hashable {
 
   /// The last test of a scheduled backup.
   public struct RestoreTest: Sendable, Hashable {
+    /// Results of a test.
     public enum Result: String, Sendable, Hashable, CaseIterable {
       /// The backup was restored to a scratch folder, verified and deleted.
       case passed
@@ -49,18 +59,22 @@ public struct Statistics: Sendable, Hashable {
       case failed
     }
 
+    /// The time of the test in milliseconds since 1970.
     public var at: Int64
     /// The time of the backup.
     public var backup: Int64
+    /// The result of the test.
     public var result: Result
     /// The fault of a failed test, or that the backup lacks files that the data folder lacks; otherwise empty.
     public var reason: String
 
+    /// A test with its result, as the server stores it.
     public init(at: Int64, backup: Int64, result: Result, reason: String) {
       (self.at, self.backup, self.result, self.reason) = (at, backup, result, reason)
     }
   }
 
+  /// Numbers of zero, without a backup and a test.
   public init() {}
 }
 
@@ -84,6 +98,7 @@ extension Statistics.RestoreTest: JSONReadable, JSONWritable {
 }
 
 extension Statistics {
+  /// Encodes the members of the statistics.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("open_reports", openReports)
     json.object("users") { json in

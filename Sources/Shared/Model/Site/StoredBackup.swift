@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// Backup requested through the API, in the data folder's `backups`.
 public struct StoredBackup: Sendable, Hashable {
+  /// Progress of a backup, and whether its file exists.
   public enum State: String, Sendable, Hashable, CaseIterable {
     case running
     /// Verified by reading it again before the file was renamed to its final name.
@@ -11,18 +12,24 @@ public struct StoredBackup: Sendable, Hashable {
     case gone
   }
 
+  /// The id of the backup.
   public var id: ID<StoredBackup>
   /// File name.
   public var name: String
+  /// The member of the staff that requested the backup.
   public var createdBy: ID<User>
+  /// The time of the request in milliseconds since 1970.
   public var createdAt: Int64
+  /// The end of the backup in milliseconds since 1970, successful or not; nil while it runs.
   public var finishedAt: Int64?
+  /// The progress of the backup.
   public var state: State
   /// In bytes.
   public var size: Int?
   /// Files referenced by the database that could not be copied.
   public var missingCount: Int
 
+  /// A backup, as the server lists it.
   public init(
     id: ID<StoredBackup>, name: String, createdBy: ID<User>, createdAt: Int64, finishedAt: Int64?, state: State,
     size: Int?, missingCount: Int

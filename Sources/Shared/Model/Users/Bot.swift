@@ -2,12 +2,14 @@ public import ParleyJSON
 
 /// A bot in the list of the staff.
 public struct Bot: Sendable, Hashable {
+  /// The bot's profile, with its state and owner.
   public var user: User
   /// Its valid tokens.
   public var tokenCount: Int
   /// The last use of one of them, in milliseconds since 1970.
   public var lastUsedAt: Int64?
 
+  /// A bot with the number and the last use of its tokens, as staff list it.
   public init(_ user: User, tokenCount: Int, lastUsedAt: Int64?) {
     self.user = user
     self.tokenCount = tokenCount
@@ -16,6 +18,7 @@ public struct Bot: Sendable, Hashable {
 }
 
 extension Bot: JSONMembers {
+  /// Decodes a bot: the members of a user, and those of its tokens.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let lastUsedAt: Timestamp? = try object.optional("last_used_at")
     self.init(
@@ -23,6 +26,7 @@ extension Bot: JSONMembers {
       lastUsedAt: lastUsedAt.map { Int64($0.milliseconds) })
   }
 
+  /// Encodes the members of the user, then those of the tokens.
   public func writeMembers(to json: inout JSONWriter) {
     user.writeMembers(to: &json)
     json.field("token_count", tokenCount)
@@ -32,15 +36,20 @@ extension Bot: JSONMembers {
 
 /// Request to create a bot with a token.
 public struct BotDraft: RepeatableDraft {
+  /// The unique name of the bot, for mentions.
   public var name: String
+  /// The name shown in place of `name`, at most 64 characters; nil for none.
   public var displayName: String?
   /// The forums that it joins; nil for the default forums.
   public var forums: [ID<Forum>]?
+  /// The scope of the token: `read` or `write`; the server refuses `admin`.
   public var scope: Scope
   /// Limits of its token.
   public var limits: TokenLimits
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second bot.
   public var clientID: String?
 
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     name = try object.string("name")
     displayName = try object.optional("display_name")

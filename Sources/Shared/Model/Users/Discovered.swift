@@ -4,8 +4,10 @@ public import ParleyJSON
 public struct Discovered: Sendable, Hashable {
   /// The address as sent in the request.
   public let address: String
+  /// The public members of the user with this address.
   public let user: UserSummary
 
+  /// A match of an address and a user.
   public init(address: String, user: UserSummary) {
     self.address = address
     self.user = user

@@ -2,12 +2,14 @@ public import ParleyJSON
 
 /// Deactivation, departure or erasure of a user.
 public struct Leaving: Sendable {
+  /// The data that are deleted; `leave` if absent in the request.
   public var how: How
   /// Confirms the user's own request.
   public var password: String?
   /// Reason for a removal by staff.
   public var reason: String?
 
+  /// Ways to leave the site, by the data that are deleted.
   public enum How: String, Sendable, Hashable, CaseIterable {
     /// Name and profile stay; signing in reactivates the user.
     case deactivate
@@ -17,6 +19,7 @@ public struct Leaving: Sendable {
     case erase
   }
 
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     how = try object.optionalWord("how") ?? .leave
     password = try object.optional("password")

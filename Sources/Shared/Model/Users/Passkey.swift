@@ -5,7 +5,9 @@ public struct Passkey: Sendable, Hashable {
   /// Maximum number of passkeys of a user.
   public static let maxCount = 20
 
+  /// The id of the passkey on this site, which is not the id of its credential.
   public var id: ID<Passkey>
+  /// The name that the user gave, or that of the browser; at most 100 characters.
   public var name: String
   /// The host that it is for; another one when the site had another address.
   public var host: String
@@ -13,8 +15,10 @@ public struct Passkey: Sendable, Hashable {
   public var isBackedUp: Bool
   /// Milliseconds since 1970.
   public var createdAt: Int64
+  /// The last sign-in or proof with the passkey, in milliseconds since 1970; nil before the first one.
   public var lastUsedAt: Int64?
 
+  /// A registered passkey, as the server lists it.
   public init(
     id: ID<Passkey>, name: String, host: String, isBackedUp: Bool, createdAt: Int64, lastUsedAt: Int64? = nil
   ) {
@@ -28,6 +32,7 @@ public struct Passkey: Sendable, Hashable {
 }
 
 extension Passkey: JSONMembers {
+  /// Decodes a passkey from the members of its JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     let lastUsedAt: Timestamp? = try object.optional("last_used_at")
@@ -37,6 +42,7 @@ extension Passkey: JSONMembers {
       lastUsedAt: lastUsedAt.map { Int64($0.milliseconds) })
   }
 
+  /// Encodes the members of a passkey.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
@@ -93,6 +99,7 @@ public struct PasskeyDescriptor: Sendable, Hashable {
   /// Connections to the authenticator, such as `internal` or `usb`.
   public var transports: [String]
 
+  /// A registered credential for the options of a browser.
   public init(id: String, transports: [String]) {
     self.id = id
     self.transports = transports
@@ -100,10 +107,12 @@ public struct PasskeyDescriptor: Sendable, Hashable {
 }
 
 extension PasskeyDescriptor: JSONMembers {
+  /// Decodes the members of `PublicKeyCredentialDescriptor`.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(id: try object.string("id"), transports: try object.optional("transports") ?? [])
   }
 
+  /// Encodes the members of `PublicKeyCredentialDescriptor`, with the type `public-key`.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("type", PublicKeyCredential.type)
     json.field("id", id)
@@ -121,10 +130,13 @@ public struct PasskeyCreationOptions: Sendable, Hashable {
   public var challenge: String
   /// The host that the passkey will be for.
   public var host: String
+  /// The name of the site, for the dialog of the browser.
   public var siteName: String
   /// Base64 for URLs.
   public var userHandle: String
+  /// The name of the user, for the dialog of the browser.
   public var userName: String
+  /// The display name of the user, or else the name.
   public var displayName: String
   /// Numbers of COSE (RFC 9053), the preferred one first.
   public var algorithms: [Int]
@@ -133,6 +145,7 @@ public struct PasskeyCreationOptions: Sendable, Hashable {
   /// In milliseconds.
   public var timeout: Int
 
+  /// The options that the server makes for a new passkey, with a challenge that is valid once.
   public init(
     challenge: String, host: String, siteName: String, userHandle: String, userName: String, displayName: String,
     algorithms: [Int], excluded: [PasskeyDescriptor], timeout: Int
@@ -144,6 +157,7 @@ public struct PasskeyCreationOptions: Sendable, Hashable {
 }
 
 extension PasskeyCreationOptions: JSONMembers {
+  /// Decodes the members of `PublicKeyCredentialCreationOptionsJSON`.
   public init(_ object: inout JSONObject) throws(JSONError) {
     var party = try object.object("rp")
     var user = try object.object("user")
@@ -157,6 +171,7 @@ extension PasskeyCreationOptions: JSONMembers {
       timeout: try object.int("timeout", in: 0...Int.max))
   }
 
+  /// Encodes the members of `PublicKeyCredentialCreationOptionsJSON`; verification of the user is required.
   public func writeMembers(to json: inout JSONWriter) {
     json.object("rp") { json in
       json.field("id", host)
@@ -191,24 +206,28 @@ extension PasskeyCreationOptions: JSONMembers {
 public struct PasskeyRequestOptions: Sendable, Hashable {
   /// Base64 for URLs.
   public var challenge: String
+  /// The host that the passkey is for.
   public var host: String
   /// Empty for a sign-in, in which the authenticator offers the passkeys that it has for the site.
   public var allowed: [PasskeyDescriptor]
   /// In milliseconds.
   public var timeout: Int
 
+  /// The options that the server makes for a sign-in or a proof, with a challenge that is valid once.
   public init(challenge: String, host: String, allowed: [PasskeyDescriptor], timeout: Int) {
     (self.challenge, self.host, self.allowed, self.timeout) = (challenge, host, allowed, timeout)
   }
 }
 
 extension PasskeyRequestOptions: JSONMembers {
+  /// Decodes the members of `PublicKeyCredentialRequestOptionsJSON`.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(
       challenge: try object.string("challenge"), host: try object.string("rpId"),
       allowed: try object.optional("allowCredentials") ?? [], timeout: try object.int("timeout", in: 0...Int.max))
   }
 
+  /// Encodes the members of `PublicKeyCredentialRequestOptionsJSON`; verification of the user is required.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("challenge", challenge)
     json.field("rpId", host)
@@ -221,17 +240,23 @@ extension PasskeyRequestOptions: JSONMembers {
 /// The browser's answer to `PasskeyCreationOptions`: the members of `RegistrationResponseJSON` that count. All texts but the transports
 /// are Base64 for URLs.
 public struct PasskeyRegistration: Sendable, Hashable {
+  /// The id of the credential.
   public var id: String
+  /// The browser's JSON with the type, the challenge and the origin.
   public var clientData: String
+  /// The attestation object (CBOR) with the public key.
   public var attestation: String
+  /// Connections to the authenticator, such as `internal` or `usb`; empty if the browser names none.
   public var transports: [String]
 
+  /// The members of a browser's credential that the server reads to register a passkey.
   public init(id: String, clientData: String, attestation: String, transports: [String] = []) {
     (self.id, self.clientData, self.attestation, self.transports) = (id, clientData, attestation, transports)
   }
 }
 
 extension PasskeyRegistration: JSONMembers {
+  /// Decodes the members of `RegistrationResponseJSON`; the others are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let id = try object.string("id")
     var response = try object.object("response")
@@ -240,6 +265,7 @@ extension PasskeyRegistration: JSONMembers {
       transports: try response.optional("transports") ?? [])
   }
 
+  /// Encodes the members of `RegistrationResponseJSON`.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("rawId", id)
@@ -255,12 +281,18 @@ extension PasskeyRegistration: JSONMembers {
 
 /// The browser's answer to `PasskeyRequestOptions`: the members of `AuthenticationResponseJSON` that count, as Base64 for URLs.
 public struct PasskeyAssertion: Sendable, Hashable {
+  /// The id of the credential.
   public var id: String
+  /// The browser's JSON with the type, the challenge and the origin.
   public var clientData: String
+  /// The authenticator's data: the digest of the host, flags and the counter.
   public var authenticatorData: String
+  /// The signature by the key of the passkey.
   public var signature: String
+  /// The id of the user; required for a sign-in, and nil if the authenticator gives none.
   public var userHandle: String?
 
+  /// The members of a browser's credential that the server reads to check a passkey.
   public init(
     id: String, clientData: String, authenticatorData: String, signature: String, userHandle: String? = nil
   ) {
@@ -270,6 +302,7 @@ public struct PasskeyAssertion: Sendable, Hashable {
 }
 
 extension PasskeyAssertion: JSONMembers {
+  /// Decodes the members of `AuthenticationResponseJSON`; the others are ignored.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let id = try object.string("id")
     var response = try object.object("response")
@@ -281,6 +314,7 @@ extension PasskeyAssertion: JSONMembers {
       userHandle: try handle?.string())
   }
 
+  /// Encodes the members of `AuthenticationResponseJSON`.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("rawId", id)
@@ -297,9 +331,12 @@ extension PasskeyAssertion: JSONMembers {
 
 /// A new passkey, and its name; an empty one is replaced by that of the browser.
 public struct PasskeyDraft: Sendable, Hashable {
+  /// The name in the list of passkeys, at most 100 characters.
   public var name: String
+  /// The answer of the browser to the creation options.
   public var credential: PasskeyRegistration
 
+  /// Request to register a passkey.
   public init(name: String, credential: PasskeyRegistration) {
     self.name = name
     self.credential = credential
@@ -307,10 +344,12 @@ public struct PasskeyDraft: Sendable, Hashable {
 }
 
 extension PasskeyDraft: JSONMembers {
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(name: try object.optional("name") ?? "", credential: try object.read("credential"))
   }
 
+  /// Encodes the body of the request.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("name", name)
     json.field("credential", credential)

@@ -12,11 +12,14 @@ public enum Relation: String, Sendable, Hashable, CaseIterable {
 
 /// All relations of one user to another.
 public struct UserRelations: Sendable, Hashable {
+  /// The id of the other user.
   public var other: ID<User>
+  /// The relations that the first user has set; empty for none.
   public var kinds: Set<Relation>
   /// Pending message requests from the other user.
   public var requests: Set<ID<Conversation>>
 
+  /// The relations to another user, by default none.
   public init(_ other: ID<User>, _ kinds: Set<Relation> = [], requests: Set<ID<Conversation>> = []) {
     self.other = other
     self.kinds = kinds

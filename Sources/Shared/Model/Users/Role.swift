@@ -30,6 +30,7 @@ public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
   case profile
   case read, write, admin
 
+  /// Whether the first scope permits less than the second.
   public static func < (one: Scope, other: Scope) -> Bool { one.rank < other.rank }
 
   private var rank: Int {

@@ -4,6 +4,7 @@ public import ParleyJSON
 public struct SecondFactor: Sendable, Hashable {
   /// Nil if sign-in takes the password alone.
   public var enabledAt: Int64?
+  /// The number of unused recovery codes, at most 10.
   public var recoveryCodesLeft: Int
   /// Whether the site requires one of this user.
   public var isRequired: Bool
@@ -13,8 +14,10 @@ public struct SecondFactor: Sendable, Hashable {
   /// A requirement takes effect after seven days, in milliseconds.
   public static let grace: Int64 = 7 * 86_400_000
 
+  /// Whether sign-in asks for a code after the password.
   public var isEnabled: Bool { enabledAt != nil }
 
+  /// The state of two-step sign-in, as the server answers.
   public init(enabledAt: Int64?, recoveryCodesLeft: Int, isRequired: Bool, dueAt: Int64?) {
     self.enabledAt = enabledAt
     self.recoveryCodesLeft = recoveryCodesLeft
@@ -52,6 +55,7 @@ public struct SecondFactorSetup: Sendable, Hashable {
   /// The `otpauth:` address that a QR code holds.
   public var url: String
 
+  /// A secret that the server has made, to confirm with a code of the app.
   public init(secret: String, url: String) {
     self.secret = secret
     self.url = url
@@ -74,8 +78,10 @@ extension SecondFactorSetup: JSONWritable, JSONReadable {
 
 /// Codes that stand in for those of the app, each once. They are shown when they are made.
 public struct RecoveryCodes: Sendable, Hashable {
+  /// Ten codes, as the user types them.
   public var codes: [String]
 
+  /// Recovery codes that the server has made, which replace the previous ones.
   public init(codes: [String]) { self.codes = codes }
 }
 
@@ -90,13 +96,16 @@ extension RecoveryCodes: JSONWritable, JSONReadable {
 
 /// The ways of a user to prove that a session is theirs.
 public struct ProofMethods: Sendable, Hashable {
+  /// Whether a password proves the session.
   public let hasPassword: Bool
   /// Whether the password needs a code besides.
   public let needsCode: Bool
+  /// Whether a passkey proves the session.
   public let hasPasskey: Bool
   /// The URLs of OpenID providers with a linked account.
   public let issuers: [String]
 
+  /// The methods that the server offers in the refusal `step_up_required`.
   public init(hasPassword: Bool, needsCode: Bool, hasPasskey: Bool, issuers: [String]) {
     self.hasPassword = hasPassword
     self.needsCode = needsCode

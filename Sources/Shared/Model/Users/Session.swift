@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// Credential, visible to its user. The secret is excluded: it is returned once, on creation.
 public struct Session: Sendable, Hashable {
+  /// Kinds of credentials.
   public enum Kind: String, Sendable, Hashable {
     /// Signed-in device.
     case session
@@ -9,20 +10,28 @@ public struct Session: Sendable, Hashable {
     case token
   }
 
+  /// The id of the credential, to end or revoke it.
   public var id: ID<Session>
+  /// Whether the credential is a device's or a program's.
   public var kind: Kind
   /// Device name, or purpose of the token.
   public var name: String
+  /// The operations that the credential permits; `admin` for a session.
   public var scope: Scope
+  /// Milliseconds since 1970.
   public var createdAt: Int64
+  /// The last use in milliseconds since 1970, to five minutes; nil before the first one.
   public var lastUsedAt: Int64?
+  /// The expiry in milliseconds since 1970, which each use of a session postpones; nil for a token without end.
   public var expiresAt: Int64?
   /// The network of the last use, without the end of the address.
   public var address: String?
   /// The credential of this request.
   public var isCurrent: Bool
+  /// Limits of a token besides its scope; none for a session.
   public var limits: TokenLimits
 
+  /// A session or a token, as the server lists it.
   public init(
     id: ID<Session>, kind: Kind, name: String, scope: Scope, createdAt: Int64, lastUsedAt: Int64?, expiresAt: Int64?,
     address: String? = nil, isCurrent: Bool, limits: TokenLimits = TokenLimits()
@@ -43,6 +52,7 @@ public struct Session: Sendable, Hashable {
 extension Session: JSONWritable {
   public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
+  /// Encodes the members of a session or token, without its secret.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
@@ -64,35 +74,47 @@ public struct TokenLimits: Sendable, Hashable {
   /// Messages, and apart from them other changes, per minute; nil for the limit of its user.
   public var rate: Int?
 
+  /// The permitted values of `rate`.
   public static let rates = 1...100_000
 
+  /// Limits of a token; nil for no limit of this kind.
   public init(forums: Set<ID<Forum>>? = nil, rate: Int? = nil) {
     self.forums = forums
     self.rate = rate
   }
 
+  /// Whether the token has neither of the limits.
   public var areNone: Bool { forums == nil && rate == nil }
 
+  /// Decodes the members `forums` and `rate_limit`.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let forums: [ID<Forum>]? = try object.optional("forums")
     self.init(forums: forums.map { Set($0) }, rate: try object.optional("rate_limit"))
   }
 }
 
+/// Request to create a token of the caller, or of a bot.
 public struct TokenDraft: Sendable {
+  /// The purpose of the token, from 1 to 100 characters.
   public var name: String
+  /// The operations that the token permits, never more than its user may do.
   public var scope: Scope
+  /// Limits besides the scope; by default none. A token limited to forums can't have the scope `admin`.
   public var limits = TokenLimits()
+  /// The expiry in milliseconds since 1970, in the future; nil for a token without end.
   public var expiresAt: Int64?
   /// Confirms a token of scope `admin`.
   public var password: String?
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second token.
   public var clientID: String?
 
+  /// A token without expiry and limits.
   public init(name: String, scope: Scope) {
     self.name = name
     self.scope = scope
   }
 
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     name = try object.string("name")
     scope = try object.word("scope")

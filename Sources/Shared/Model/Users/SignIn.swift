@@ -2,9 +2,13 @@ public import ParleyJSON
 
 /// An attempt to sign in as a user, visible to the user.
 public struct SignIn: Sendable, Hashable {
+  /// The id of the entry in the list of sign-ins.
   public var id: ID<SignIn>
+  /// The time of the attempt in milliseconds since 1970.
   public var createdAt: Int64
+  /// The credential that the client sent.
   public var method: Method
+  /// The success, or the check that failed.
   public var result: Outcome
   /// The name that the client gave, or its program and system in short words.
   public var device: String
@@ -20,6 +24,7 @@ public struct SignIn: Sendable, Hashable {
   /// The newest entries that are kept for a user: so many of sign-ins, and so many of failed attempts, which strangers make.
   public static let maxKept = 200
 
+  /// Ways to sign in.
   public enum Method: String, Sendable, Hashable, CaseIterable {
     case password
     /// Password and a code of the authenticator app.
@@ -34,6 +39,7 @@ public struct SignIn: Sendable, Hashable {
     case issuer
   }
 
+  /// Results of an attempt to sign in.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case signedIn = "signed_in"
     case wrongPassword = "wrong_password"
@@ -49,6 +55,7 @@ public struct SignIn: Sendable, Hashable {
     case refused
   }
 
+  /// A sign-in or a failed attempt, as the server lists it.
   public init(
     id: ID<SignIn>, createdAt: Int64, method: Method, result: Outcome, device: String, address: String?,
     isNewDevice: Bool, session: ID<Session>?

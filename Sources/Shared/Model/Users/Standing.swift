@@ -20,6 +20,7 @@ public enum GroupAccess: String, Sendable, Hashable, CaseIterable {
   case write
 }
 
+/// Role of a member in a forum: moderators moderate its content, and admins manage the forum besides.
 public enum ForumRole: String, Sendable, Hashable, CaseIterable {
   case member, moderator, admin
 }
@@ -34,6 +35,7 @@ public enum Audience: String, Sendable, Hashable, CaseIterable {
   case listed
 }
 
+/// Role of a participant in a conversation: admins manage it.
 public enum ParticipantRole: String, Sendable, Hashable, CaseIterable {
   /// Can read, but not write.
   case reader
@@ -42,11 +44,17 @@ public enum ParticipantRole: String, Sendable, Hashable, CaseIterable {
 
 /// Facts about a user in a forum.
 public struct ForumStanding: Sendable, Hashable {
+  /// The readers of the forum.
   public var visibility: Visibility
+  /// The users that may write in the room and in topics.
   public var write: ForumPolicy
+  /// The users that may start topics.
   public var startTopics: ForumPolicy
+  /// The users that may notify all members with `@room`, if they may write.
   public var roomMention: ForumPolicy
+  /// Whether the forum is locked: moderators alone write.
   public var isLocked: Bool
+  /// Whether the forum is archived: no user writes in it.
   public var isArchived: Bool
   /// Nil for non-members.
   public var role: ForumRole?
@@ -55,6 +63,7 @@ public struct ForumStanding: Sendable, Hashable {
   /// Silenced in this forum or on the whole site.
   public var isSilenced: Bool
 
+  /// The facts by which rights in a forum are derived; by default a non-member of an open forum.
   public init(
     visibility: Visibility, write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers,
     roomMention: ForumPolicy = .moderators, isLocked: Bool = false, isArchived: Bool = false, role: ForumRole? = nil,
@@ -74,14 +83,19 @@ public struct ForumStanding: Sendable, Hashable {
 
 /// Facts about a user in a conversation.
 public struct Standing: Sendable, Hashable {
+  /// The kind of the conversation.
   public var kind: Conversation.Kind
+  /// Whether the conversation is locked: its moderators alone write.
   public var isLocked: Bool
+  /// The readers besides the participants.
   public var readers: Audience
+  /// The writers besides the participants.
   public var writers: Audience
   /// Access by the forum of a room or a topic.
   public var forum: ForumStanding?
   /// Nil for non-participants.
   public var participant: Participation?
+  /// Whether the user owns the conversation.
   public var isOwner: Bool
   /// Silenced in this forum or on the whole site.
   public var isSilenced: Bool
@@ -89,18 +103,23 @@ public struct Standing: Sendable, Hashable {
   public var isBlocked: Bool
   /// Start of history for readers by an audience of users, and for readers by an audience of anyone.
   public var usersFromSeq: Int
+  /// Start of history for readers by an audience of anyone, such as visitors and guests; `seq` 1 for the whole history.
   public var anyoneFromSeq: Int
   /// Start of history for a forum member, later than the first message if the member joined with limited history.
   public var memberFromSeq: Int
   /// Slow mode: seconds between two messages of a user; 0 without it.
   public var slowSeconds: Int
 
+  /// Facts about a participant of a conversation.
   public struct Participation: Sendable, Hashable {
+    /// The role of the participant.
     public var role: ParticipantRole
+    /// The `seq` of the first message that the participant may read; 1 for the whole history.
     public var fromSeq: Int
     /// Message request from an unknown user, still pending.
     public var isRequest: Bool
 
+    /// The facts of a participant, by default a member that reads the whole history.
     public init(role: ParticipantRole = .member, fromSeq: Int = 1, isRequest: Bool = false) {
       self.role = role
       self.fromSeq = fromSeq
@@ -108,6 +127,7 @@ public struct Standing: Sendable, Hashable {
     }
   }
 
+  /// The facts by which rights in a conversation are derived; by default a non-participant of an unlocked one.
   public init(
     kind: Conversation.Kind, isLocked: Bool = false, readers: Audience = .listed, writers: Audience = .listed,
     forum: ForumStanding? = nil, participant: Participation? = nil, isOwner: Bool = false, isSilenced: Bool = false,
@@ -141,6 +161,7 @@ public struct Acquaintance: Sendable, Hashable {
   /// Both are in the same forum or conversation.
   public var isTogether: Bool
 
+  /// The facts by which a first message is accepted, made a request or refused; by default of strangers.
   public init(
     reachableBy: Reach = .anyone, isBlocked: Bool = false, isFollowed: Bool = false, isTogether: Bool = false
   ) {
@@ -155,7 +176,9 @@ public struct Acquaintance: Sendable, Hashable {
 public struct UserStanding: Sendable, Hashable {
   /// Role of the requested user.
   public var role: Role
+  /// State of the requested user.
   public var state: UserState
+  /// The requested user is the caller.
   public var isSelf: Bool
   /// Both are in the same forum or conversation.
   public var isTogether: Bool
@@ -164,6 +187,7 @@ public struct UserStanding: Sendable, Hashable {
   /// Either has blocked the other.
   public var isBlocked: Bool
 
+  /// The facts by which rights over a user are derived; by default an active user without a relation to the caller.
   public init(
     role: Role, state: UserState = .active, isSelf: Bool = false, isTogether: Bool = false, isInPublic: Bool = false,
     isBlocked: Bool = false

@@ -2,18 +2,23 @@ public import ParleyJSON
 
 /// Public members of a user. Members that depend on the viewer are in `User`.
 public struct UserSummary: Sendable, Hashable {
+  /// The id of the user.
   public var id: ID<User>
   /// Nil after the user has left; the name is free again.
   public var name: String?
+  /// The name shown in place of `name`, at most 64 characters; nil for none.
   public var displayName: String?
+  /// The profile text in Markdown, at most 1,000 characters; empty for none.
   public var bio: String
   /// Entities of the bio, for requests of a single user: a JSON object.
   public internal(set) var bioEntities: JSONRaw?
   /// A short text shown beside the name.
   public var statusText: String?
+  /// One emoji shown beside the name; nil for none.
   public var statusEmoji: String?
   /// Milliseconds since 1970; nil for a status without end.
   public var statusExpiresAt: Int64?
+  /// The role of the user on the site.
   public var role: Role
   /// Milliseconds since 1970.
   public var createdAt: Int64
@@ -22,6 +27,7 @@ public struct UserSummary: Sendable, Hashable {
   /// Increases with each change, including private members.
   public var revision: Int
 
+  /// The profile of a user without a status and without groups.
   public init(
     id: ID<User>, name: String?, displayName: String? = nil, bio: String = "", role: Role, createdAt: Int64,
     revision: Int = 1
@@ -35,14 +41,17 @@ public struct UserSummary: Sendable, Hashable {
     self.revision = revision
   }
 
+  /// Sets `bioEntities` to the mentions, hashtags and links of the bio.
   public mutating func describeBio(_ entities: MessageEntities) {
     var json = JSONWriter()
     json.value(entities)
     bioEntities = JSONRaw(trusted: json.bytes)
   }
 
+  /// Whether the status has a text or an emoji; it may have expired.
   public var hasStatus: Bool { statusText != nil || statusEmoji != nil }
 
+  /// Removes the text, the emoji and the expiry of the status.
   public mutating func clearStatus() {
     statusText = nil
     statusEmoji = nil
@@ -55,26 +64,32 @@ public struct UserSummary: Sendable, Hashable {
 
 /// A user as one viewer sees it.
 public struct User: Sendable, Hashable {
+  /// The public members.
   public var summary: UserSummary
   /// For the user and for moderators.
   public var standing: Standing?
   /// For the user only.
   public var own: Own?
 
+  /// A user with the members that the viewer may read; nil for the others.
   public init(_ summary: UserSummary, standing: Standing? = nil, own: Own? = nil) {
     self.summary = summary
     self.standing = standing
     self.own = own
   }
 
+  /// The members for the user and for moderators.
   public struct Standing: Sendable, Hashable {
+    /// The state of the user on the site.
     public var state: UserState
     /// Imported and not claimed by an invite.
     public var isImported: Bool
+    /// The last use of a session or token in milliseconds since 1970, to five minutes; nil before the first one.
     public var lastSeenAt: Int64?
     /// The member of the staff that created the bot.
     public var owner: ID<User>?
 
+    /// The state of a user, by default not imported and without an owner.
     public init(state: UserState, isImported: Bool = false, lastSeenAt: Int64? = nil, owner: ID<User>? = nil) {
       self.state = state
       self.isImported = isImported
@@ -83,9 +98,11 @@ public struct User: Sendable, Hashable {
     }
   }
 
+  /// The members for the user only: private settings and silences.
   public struct Own: Sendable, Hashable {
     /// Can be found by a known address.
     public var isDiscoverable = false
+    /// The users that may start a conversation with this user.
     public var reachableBy = Reach.anyone
     /// Shares read positions in both directions.
     public var showsReceipts = true
@@ -98,11 +115,13 @@ public struct User: Sendable, Hashable {
     /// On the whole site and in forums; also those that have ended by themselves.
     public package(set) var silences: [Silence] = []
 
+    /// The default settings, without silences.
     public init() {}
   }
 }
 
 extension UserSummary: Record {
+  /// A profile with default values, for visitors of names and types.
   public static let blank = UserSummary(id: ID(0), name: nil, role: .guest, createdAt: 0)
 
   /// The name is null only for a former user, and no PATCH may clear it.
@@ -120,8 +139,10 @@ extension UserSummary: Record {
 }
 
 extension User.Own: Record {
+  /// Settings with default values, for visitors of names and types.
   public static let blank = User.Own()
 
+  /// Visits the settings that a PATCH may change, as JSON members and as columns.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<User.Own>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("discoverable", &isDiscoverable, \.isDiscoverable)
@@ -155,5 +176,6 @@ public enum UserState: String, Sendable, Hashable, CaseIterable {
   /// Deleted with all messages.
   case erased
 
+  /// Whether the user was deleted: name and profile are gone.
   public var hasGone: Bool { self == .left || self == .erased }
 }

@@ -9,14 +9,18 @@ public struct UserChange: Sendable, Equatable {
   /// Addresses for discovery; they replace the previous ones.
   public var addresses: [String]?
   // Set by staff.
+  /// The new name, unique on the site; nil for no change.
   public var name: String?
+  /// True to disable the user, false to enable them again; nil for no change.
   public var isDisabled: Bool?
   /// Ends all sessions and tokens of the user, except the caller's own session.
   public var endsSessions: Bool?
+  /// The reason in the audit log, at most 1,000 characters; nil for none.
   public var reason: String?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
+  /// New values of some members; nil and an empty patch stand for no change.
   public init(
     _ fields: Patch<UserSummary> = [], own: Patch<User.Own> = [], addresses: [String]? = nil, name: String? = nil,
     isDisabled: Bool? = nil, endsSessions: Bool? = nil, reason: String? = nil, ifRevision: Int? = nil
@@ -39,6 +43,7 @@ public struct UserChange: Sendable, Equatable {
 }
 
 extension UserChange: JSONWritable {
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     fields = try Patch(&object)
     own = try Patch(&object)

@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// Named, coloured set of users. It shares its name space with users, since both can be mentioned.
 public struct UserGroup: Sendable, Hashable {
+  /// The id of the group.
   public let id: ID<UserGroup>
   /// The name, in the form of the name of a user.
   public var name = ""
@@ -11,6 +12,7 @@ public struct UserGroup: Sendable, Hashable {
   public var isSelfChosen = false
   /// The users that may notify the members with `@name`, besides staff.
   public var mentionableBy = Mentioners.members
+  /// Increases with each change.
   public package(set) var revision = 1
 
   /// Users that may mention a group.
@@ -20,8 +22,10 @@ public struct UserGroup: Sendable, Hashable {
     case members, staff
   }
 
+  /// The permitted values of `hue`, in degrees.
   public static let hues = SiteSettings.hues
 
+  /// A group without a name, with default values.
   public init(id: ID<UserGroup>, revision: Int = 1) {
     self.id = id
     self.revision = revision
@@ -29,8 +33,10 @@ public struct UserGroup: Sendable, Hashable {
 }
 
 extension UserGroup: Record {
+  /// A group with default values, for visitors of names and types.
   public static let blank = UserGroup(id: ID(0))
 
+  /// Visits the fields that a PATCH may change, as JSON members and as columns.
   @inlinable
   public mutating func visitFields<Visitor: FieldVisitor<UserGroup>>(_ visitor: inout Visitor) throws(Visitor.Failure) {
     try visitor.field("name", &name, \.name)
@@ -41,11 +47,13 @@ extension UserGroup: Record {
 }
 
 extension UserGroup: JSONMembers {
+  /// Decodes a group from the members of its JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(id: try object.read("id"), revision: try object.int("revision", in: 1...Int.max))
     try readFields(from: &object)
   }
 
+  /// Encodes the members of a group.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     writeFields(to: &json)

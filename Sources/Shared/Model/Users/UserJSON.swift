@@ -4,6 +4,7 @@
 public import ParleyJSON
 
 extension UserSummary: JSONMembers {
+  /// Encodes the public members of a user.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
@@ -15,6 +16,7 @@ extension UserSummary: JSONMembers {
     json.field("revision", revision)
   }
 
+  /// Decodes the public members of a user.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
@@ -27,6 +29,7 @@ extension UserSummary: JSONMembers {
 }
 
 extension User: JSONMembers {
+  /// Encodes the public members of a user, and those of `standing` and `own` unless they are nil.
   public func writeMembers(to json: inout JSONWriter) {
     summary.writeMembers(to: &json)
     if let standing {
@@ -41,6 +44,7 @@ extension User: JSONMembers {
     }
   }
 
+  /// Decodes a user with the members that the server has sent to this viewer.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(try UserSummary(&object), standing: try Standing(&object), own: try Own(&object))
   }

@@ -8,6 +8,7 @@ public struct UserName: Sendable, Hashable {
   /// Case-folded form for comparison.
   public var key: String { Self.key(text) }
 
+  /// The maximum length of a name in bytes.
   public static let maxBytes = 64
 
   /// Names with a special meaning.
@@ -21,6 +22,7 @@ public struct UserName: Sendable, Hashable {
     self.text = text
   }
 
+  /// The case-folded form of a text, to compare it with the key of a name.
   public static func key(_ text: String) -> String { text.lowercased() }
 
   /// Whether a text has the form of a name, reserved or not.

@@ -6,6 +6,7 @@ public enum UserReference: Sendable, Hashable {
   case name(String)
   case id(ID<User>)
 
+  /// Parses `me`, `@ada` or `7`; nil for another text, and for an invalid or reserved name.
   public init?(parsing text: String) {
     if text == "me" {
       self = .me

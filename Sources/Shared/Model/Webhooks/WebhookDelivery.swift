@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// An attempt to deliver an event to an outgoing webhook. It holds no content.
 public struct WebhookDelivery: Sendable, Hashable {
+  /// The id of the attempt, which is not `webhookID`.
   public var id: ID<WebhookDelivery>
   /// The header `webhook-id`: the same for all attempts of an event.
   public var webhookID: String
@@ -9,18 +10,22 @@ public struct WebhookDelivery: Sendable, Hashable {
   public var type: String
   /// Nil for a reset.
   public var event: Int?
+  /// The outcome of the attempt.
   public var state: State
+  /// Whether the owner requested to send the event again.
   public var isRedelivery: Bool
   /// From 1.
   public var attempt: Int
   /// Status of the response.
   public var status: Int?
+  /// The reason for a missing response; nil with a response, and while a redelivery is pending.
   public var fault: Fault?
   /// Milliseconds since 1970.
   public var at: Int64
   /// In milliseconds.
   public var duration: Int?
 
+  /// Outcomes of an attempt.
   public enum State: String, Sendable, Hashable, CaseIterable {
     /// A redelivery that was asked for.
     case pending
@@ -36,6 +41,7 @@ public struct WebhookDelivery: Sendable, Hashable {
     case unreadable
   }
 
+  /// An attempt, as the log of deliveries lists it.
   public init(
     id: ID<WebhookDelivery>, webhookID: String, type: String, event: Int?, state: State, isRedelivery: Bool,
     attempt: Int, status: Int? = nil, fault: Fault? = nil, at: Int64, duration: Int? = nil
@@ -55,6 +61,7 @@ public struct WebhookDelivery: Sendable, Hashable {
 }
 
 extension WebhookDelivery: JSONMembers {
+  /// Decodes an attempt from the members of its JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let event: String? = try object.optional("event_id")
     let at: Timestamp = try object.read("at")
@@ -66,6 +73,7 @@ extension WebhookDelivery: JSONMembers {
       duration: try object.optional("duration_ms"))
   }
 
+  /// Encodes the members of an attempt.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("webhook_id", webhookID)

@@ -2,19 +2,27 @@ public import ParleyJSON
 
 /// Outgoing webhook: a URL that receives the events of some topics, as its owner may read them.
 public struct WebhookEndpoint: Sendable, Hashable {
+  /// The id of the outgoing webhook.
   public var id: ID<WebhookEndpoint>
+  /// The name of the outgoing webhook, from 1 to 64 characters.
   public var name: String
   /// For other users than the owner, only the origin.
   public var url: String
+  /// The topics of the events, from 1 to 20.
   public var topics: [LiveTopic]
   /// Names of event kinds; empty for all.
   public var events: [String]
+  /// Whether events are sent.
   public var isEnabled: Bool
+  /// The reason that ended the deliveries; nil while they are enabled.
   public var disabledReason: DisabledReason?
+  /// The time at which it was disabled, in milliseconds since 1970; nil while it is enabled.
   public var disabledAt: Int64?
+  /// The owner: events are read with the rights of this member of the staff.
   public var owner: ID<User>
   /// Milliseconds since 1970.
   public var createdAt: Int64
+  /// The last successful delivery, in milliseconds since 1970; nil before the first one.
   public var lastDeliveredAt: Int64?
   /// The first failed attempt since the last delivery.
   public var failingSince: Int64?
@@ -22,6 +30,7 @@ public struct WebhookEndpoint: Sendable, Hashable {
   public var nextAttemptAt: Int64?
   /// The end of the secret before a rotation.
   public var previousSecretUntil: Int64?
+  /// Increases with each change.
   public var revision: Int
 
   /// Why no events are sent.
@@ -42,6 +51,7 @@ public struct WebhookEndpoint: Sendable, Hashable {
     case restored
   }
 
+  /// An outgoing webhook without its secret, as the server lists it.
   public init(
     id: ID<WebhookEndpoint>, name: String, url: String, topics: [LiveTopic], events: [String], isEnabled: Bool = true,
     disabledReason: DisabledReason? = nil, disabledAt: Int64? = nil, owner: ID<User>, createdAt: Int64,
@@ -67,6 +77,7 @@ public struct WebhookEndpoint: Sendable, Hashable {
 }
 
 extension WebhookEndpoint: JSONMembers {
+  /// Decodes an outgoing webhook from the members of its JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
@@ -79,6 +90,7 @@ extension WebhookEndpoint: JSONMembers {
       revision: try object.int("revision"))
   }
 
+  /// Encodes the members of an outgoing webhook, without its secret.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("name", name)
@@ -100,13 +112,18 @@ extension WebhookEndpoint: JSONMembers {
 
 /// Request to create an outgoing webhook.
 public struct WebhookEndpointDraft: RepeatableDraft, Equatable {
+  /// The name, from 1 to 64 characters.
   public var name: String
+  /// An `https` URL with a public address and the port 443, 8443, 80 or 8080, at most 2,048 characters.
   public var url: String
+  /// The topics of the events, from 1 to 20.
   public var topics: [LiveTopic]
   /// Names of event kinds; empty for all.
   public var events: [String]
+  /// Idempotency key of 1 to 64 characters: a repeated request creates no second outgoing webhook.
   public var clientID: String?
 
+  /// An outgoing webhook for some topics, by default with all kinds of events.
   public init(name: String, url: String, topics: [LiveTopic], events: [String] = [], clientID: String? = nil) {
     self.name = name
     self.url = url
@@ -117,12 +134,14 @@ public struct WebhookEndpointDraft: RepeatableDraft, Equatable {
 }
 
 extension WebhookEndpointDraft: JSONMembers {
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(
       name: try object.string("name"), url: try object.string("url"), topics: try object.read("topics"),
       events: try object.optional("events") ?? [], clientID: try object.optional("client_id"))
   }
 
+  /// Encodes the body of the request.
   public func writeMembers(to json: inout JSONWriter) {
     json.field("name", name)
     json.field("url", url)
@@ -134,14 +153,20 @@ extension WebhookEndpointDraft: JSONMembers {
 
 /// PATCH of an outgoing webhook. Absent members stay unchanged.
 public struct WebhookEndpointChange: Sendable, Equatable {
+  /// The new name, from 1 to 64 characters; nil for no change.
   public var name: String?
+  /// The new `https` URL; nil for no change.
   public var url: String?
+  /// The new topics, which replace the previous ones; nil for no change.
   public var topics: [LiveTopic]?
+  /// The new kinds of events, which replace the previous ones; empty for all, nil for no change.
   public var events: [String]?
+  /// Whether events are sent; `true` goes on after the last delivered event, nil for no change.
   public var isEnabled: Bool?
   /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
+  /// New values of some members; by default no change.
   public init(
     name: String? = nil, url: String? = nil, topics: [LiveTopic]? = nil, events: [String]? = nil,
     isEnabled: Bool? = nil, ifRevision: Int? = nil
@@ -156,6 +181,7 @@ public struct WebhookEndpointChange: Sendable, Equatable {
 }
 
 extension WebhookEndpointChange: JSONMembers {
+  /// Decodes the body of the request.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(
       name: try object.optional("name"), url: try object.optional("url"), topics: try object.optional("topics"),
@@ -163,6 +189,7 @@ extension WebhookEndpointChange: JSONMembers {
       ifRevision: try object.optional("if_revision"))
   }
 
+  /// Encodes the members that change.
   public func writeMembers(to json: inout JSONWriter) {
     if let name { json.field("name", name) }
     if let url { json.field("url", url) }
