@@ -4,6 +4,7 @@ The release build serves a new site, whose users use every part of it, so that n
 is the one that the release wrote; the tests open it with later versions.
 """
 
+import base64
 import hashlib
 import io
 import json
@@ -104,7 +105,7 @@ class Site:
         # The program may send requests to one port of this machine. That of the mail server is closed: mail waits.
         command = parley(
             self.folder, "--public-url", ORIGIN, "--smtp-url", f"smtp://127.0.0.1:{free_port()}", "--mail-from", "parley@example.org",
-            "--oidc", f"work={self.providers['work'].url}", "--oidc-client", f"work={CLIENT}", "--oidc-secret-file", f"work={secret}")
+            "--dialects", "mormessages", "--oidc", f"work={self.providers['work'].url}", "--oidc-client", f"work={CLIENT}", "--oidc-secret-file", f"work={secret}")
         self.server = Server("sample", LOOPBACK, self.program.server_port, *command[1:])
         return self
 
@@ -158,6 +159,7 @@ def fill(site):
     fill_moderation(site, forum, me)
     fill_sign_in(site)
     fill_apps(site)
+    fill_dialects(site)
     fill_identities(site)
     # Left for the next start: a link, and the notifications that are mailed.
     site.ask("ada", "POST", "/users/@barbara/reset")
@@ -269,6 +271,20 @@ def fill_sign_in(site):
     call(site.server, "DELETE", "/sessions", token=other)
     site.ask("ada", "POST", "/backups")
     site.ask("grace", "POST", "/me/export")
+
+
+def fill_dialects(site):
+    """A client of MorMessages with its own id of a message, and a subscription."""
+    fields = {"Authorization": "Basic " + base64.b64encode(f"grace:{PASSWORD}".encode()).decode(), "Content-Type": "application/json"}
+
+    def put(path, body):
+        url = f"{site.server.url}/mormessages/api/rest{path}"
+        with urlopen(Request(url, json.dumps(body).encode(), fields, method="PUT"), timeout=60) as answer:
+            return json.loads(answer.read())
+
+    forum = put("/forum", {"title": "Looms"})
+    put(f"/forum/{forum['uuid']}/message", {"text": "Warped", "uuid": "11f1cc86-0000-4000-8000-00000000a11e"})
+    put("/subscription", {"userIdentity": "grace", "topicId": forum["uuid"]})
 
 
 def fill_apps(site):
