@@ -21,7 +21,7 @@ class Consumer(RestartingTest):
             input=PASSWORD + "\n", capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         stored = self.ask("GET", f"/conversations/{self.room}/messages?order=asc")["data"]
-        texts = ["Who has needles?", "From 32 modules"]
+        texts = ["Who has needles?", "From 33 modules"]
         self.assertEqual([message["text"] for message in stored][-2:], texts)
         self.assertEqual(done.stdout.splitlines(), ["like: 1", *texts, f"complete through {stored[-1]['seq']}"])
 

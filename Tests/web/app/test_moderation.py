@@ -336,7 +336,7 @@ class Deciding(Village):
     def test_a_new_role_changes_the_menu(self):
         page = self.signed_in("lin")
         self.go(page, "/you")
-        admin = page.locator("main").get_by_role("navigation", name="Administration")
+        admin = page.locator("main").get_by_role("heading", name="Administration")
         expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         expect(admin).to_have_count(0)
         for role, count in (("moderator", 1), ("member", 0)):

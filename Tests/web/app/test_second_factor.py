@@ -35,7 +35,7 @@ class SecondFactor(Village):
     def test_a_foreign_device_is_signed_out_and_its_traces_are_listed(self):
         page = self.page(self.context("phone"))
         self.sign_in(page.context, "grace", anew=True)
-        thief = self.context("laptop").request
+        thief = self.context("desktop").request
         body = {"name": "grace", "password": PASSWORD, "device": "stolen phone"}
         token = thief.post(f"{self.origin}/api/v1/sessions", data=body).json()["token"]
         headers = {"Authorization": f"Bearer {token}"}
@@ -122,7 +122,7 @@ class SecondFactor(Village):
         expect(other.get_by_role("alert")).to_have_text("This code is wrong. Check it, or wait for the next one.")
         other.get_by_label("Code").fill(codes[0])
         other.keyboard.press("Enter")
-        expect(other.get_by_role("heading", name="You")).to_be_visible()
+        expect(other.get_by_role("heading", name="You", exact=True)).to_be_visible()
         self.go(other, "/you/twostep")
         expect(other.get_by_text("9 recovery codes left.")).to_be_visible()
         self.photograph(other, "two-step-on")
