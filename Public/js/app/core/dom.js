@@ -94,6 +94,7 @@ export function redraw(node, ...children) {
 const isPart = (old, it) => it.dataset?.part && old.dataset?.part === it.dataset.part;
 
 function redrawPart(old, { attributes, childNodes }) {
+  for (const { name } of [...old.attributes]) if (!attributes[name]) old.removeAttribute(name);
   for (const { name, value } of attributes) old.setAttribute(name, value);
   redraw(old, ...childNodes);
 }
