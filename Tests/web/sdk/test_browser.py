@@ -448,7 +448,7 @@ class OtherOrigin(ServingTest):
         page = self.page(self.refused)
         page.evaluate("async (url) => { window.parley = await library.Parley.open({ url, token: 'parley_none' }); }", self.server.url)
         said = page.evaluate("() => parley.ready.then(() => 'ready', ({ code, message }) => [code, message])")
-        self.assertEqual(said, ["origin_not_allowed", f"the server needs --cors-origin {self.refused}"])
+        self.assertEqual(said, ["origin_not_allowed", f"the server needs --cors-origin {self.refused} [origin_not_allowed]"])
 
     def test_a_permitted_origin_is_not_the_reason_of_a_failed_request(self):
         page = self.page(self.permitted)
