@@ -96,9 +96,8 @@ export class Shell {
   #applyLook() {
     const { me, server } = this.site;
     const look = JSON.stringify([me?.preferences, server?.hue]);
-    if (!me || look === this.look) return;
+    if (me && look !== this.look) rememberLook(me.preferences ?? {}, server?.hue);
     this.look = look;
-    rememberLook(me.preferences ?? {}, server?.hue);
   }
 
   go(address, options) {
