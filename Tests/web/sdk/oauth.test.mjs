@@ -46,7 +46,7 @@ test('the code of a redirect of this request and this site is taken', () => {
   assert.equal(authorization.code(redirect(authorization)), 'c1');
   assert.throws(() => authorization.code(redirect(authorization, { code: '', error: 'access_denied', error_description: 'No.' })), {
     code: 'access_denied',
-    message: 'No.',
+    message: 'No. [access_denied]',
   });
   for (const values of [{ state: 'x' }, { iss: 'https://evil.example' }, { iss: '' }, { code: '' }]) {
     assert.throws(() => authorization.code(redirect(authorization, values)), { code: 'redirect_mismatch' });
