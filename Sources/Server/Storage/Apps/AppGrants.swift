@@ -280,20 +280,12 @@ extension WriteTransaction {
   public func endGrant(_ grant: ID<AppGrant>) throws(Refusal) {
     try recordEnded { connection in
       try connection.all(
-        """
-        with recursive family (id) as (
-          select id
-          from session
-          where grant_id = $1
-          union
-          select s.id
-          from session s
-          join family f on s.parent_id = f.id
-        )
-        delete from session
-        where id in (select id from family)
-        returning id, digest, 1
-        """, grant.number, read: EndedSession.init)
+        EndedSession.deletion(
+          of: """
+            select id
+            from session
+            where grant_id = $1
+            """), grant.number, read: EndedSession.init)
     }
     try run { connection in
       try connection.execute("delete from app_refresh where grant_id = $1 and used_at is null", grant.number)

@@ -32,21 +32,13 @@ extension WriteTransaction {
     }
     try recordEnded { connection in
       try connection.all(
-        """
-        with recursive family (id) as (
-          select s.id
-          from account a
-          join session s on s.user_id = a.id
-          where a.owner_id = $1 and a.role = 'bot'
-          union
-          select s.id
-          from session s
-          join family f on s.parent_id = f.id
-        )
-        delete from session
-        where id in (select id from family)
-        returning id, digest, 1
-        """, user.number, read: EndedSession.init)
+        EndedSession.deletion(
+          of: """
+            select s.id
+            from account a
+            join session s on s.user_id = a.id
+            where a.owner_id = $1 and a.role = 'bot'
+            """), user.number, read: EndedSession.init)
     }
   }
 }

@@ -82,7 +82,7 @@ extension ReadTransaction {
     """
 
   /// Cookies of devices count from this id on. It is later than the sessions that were opened before the password was changed or
-  /// removed. Ids tell the order, whatever the clock says.
+  /// removed. Ids tell the order, also after a change of the clock.
   public func firstDeviceID(of user: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first("select devices_after from account where id = $1", user.number) { try $0.int(0) } ?? .max
@@ -272,20 +272,12 @@ extension WriteTransaction {
   public func end(_ session: ID<Session>, _ kind: Session.Kind, of user: ID<User>) throws(Refusal) {
     try recordEnded { connection in
       try connection.all(
-        """
-        with recursive family (id) as (
-          select id
-          from session
-          where id = $1 and user_id = $2 and kind = $3
-          union
-          select s.id
-          from session s
-          join family f on s.parent_id = f.id
-        )
-        delete from session
-        where id in (select id from family)
-        returning id, digest, 1
-        """, session.number, user.number, kind.rawValue, read: EndedSession.init)
+        EndedSession.deletion(
+          of: """
+            select id
+            from session
+            where id = $1 and user_id = $2 and kind = $3
+            """), session.number, user.number, kind.rawValue, read: EndedSession.init)
     }
   }
 
@@ -295,20 +287,12 @@ extension WriteTransaction {
     if !keepsTokens { try endGrants(ofUser: user) }
     try recordEnded { connection in
       try connection.all(
-        """
-        with recursive family (id) as (
-          select id
-          from session
-          where user_id = $1 and id is distinct from $2 and (kind = 'session' or not $3)
-          union
-          select s.id
-          from session s
-          join family f on s.parent_id = f.id
-        )
-        delete from session
-        where id in (select id from family) and id is distinct from $2
-        returning id, digest, 1
-        """, user.number, current?.number, keepsTokens, read: EndedSession.init)
+        EndedSession.deletion(
+          of: """
+            select id
+            from session
+            where user_id = $1 and id is distinct from $2 and (kind = 'session' or not $3)
+            """, and: "id is distinct from $2"), user.number, current?.number, keepsTokens, read: EndedSession.init)
     }
   }
 
@@ -391,6 +375,25 @@ struct EndedSession {
     id = ID(try row.int(0))
     digest = try row.bytes(1)
     isRevoked = try row.bool(2)
+  }
+
+  /// Deletes the sessions of a query, with the tokens that these created.
+  ///
+  /// - Parameter condition: of the sessions that may be deleted.
+  static func deletion(of query: String, and condition: String = "true") -> SQL {
+    SQL(
+      """
+      with recursive family (id) as (
+        \(query)
+        union
+        select s.id
+        from session s
+        join family f on s.parent_id = f.id
+      )
+      delete from session
+      where id in (select id from family) and \(condition)
+      returning id, digest, 1
+      """)
   }
 }
 
