@@ -237,8 +237,8 @@ public actor PushDeliverer {
 }
 
 extension Notification.Kind {
-  /// The time for which a push service keeps a message for a device that is off, in seconds: hours for what was said to all, a day
-  /// for what was said to the user, a week for what has changed in the account.
+  /// The time to live of the push message in seconds, for devices that are off: hours for messages to a whole room, a day for
+  /// messages to the user, a week for changes of the account.
   fileprivate var pushTime: Int {
     switch self {
     case .room: 4 * 3_600

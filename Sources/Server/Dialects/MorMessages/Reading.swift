@@ -6,7 +6,7 @@ import ParleyModel
 import ParleyWire
 import Web
 
-/// The members of a body, of whatever object.
+/// The members of a body, for objects of any type.
 struct MorMessagesBody {
   private(set) var members: LenientObject
 

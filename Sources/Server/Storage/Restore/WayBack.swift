@@ -159,7 +159,7 @@ extension DataFolder {
         source: .previousDatabase(wayBack.path), folder: self, isReplacing: true, aside: aside, keepsSessions: true,
         restoresFiles: false, keepsFiles: true, now: now, report: report
       ).run()
-      // The copy is the database now, whatever comes of this.
+      // The copy is the database now, also after a later error.
       for folder in [restored.replaced, path].compactMap(\.self) {
         for copy in [Migrator.snapshotPath, Migrator.unfinishedSnapshotPath] {
           try? PreviousDatabase.remove(copy("\(folder)/\(BackupName.database)"))

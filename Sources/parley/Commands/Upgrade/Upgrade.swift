@@ -35,7 +35,7 @@ struct Upgrade {
     return installation.isProgram(served.program) ? served.data : nil
   }
 
-  /// The unit names the folder of its service, whatever is in the working directory of this command.
+  /// The unit names the folder of its service; the working directory of this command does not count.
   private static func dataFolder(_ settings: Settings, served: String?) throws(Settings.UsageError) -> String {
     let chosen = try FileSystem.absolute(settings.dataFolder)
     guard let served else { return chosen }
