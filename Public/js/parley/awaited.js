@@ -121,7 +121,7 @@ export async function processed(parley, add) {
     parley.on('sent', ({ id, message, conversation }) => take((own) => own.id === id && resolve(message ?? conversation))),
     parley.on('failed', ({ operation, problem }) =>
       take((own) => [own.id, own.target].includes(operation.id) && reject(asProblem(problem)))),
-    // An earlier operation of the conversation rests, and so does this one.
+    // An earlier operation of the conversation waits for a retry and blocks this one.
     parley.on('waiting', ({ id, reason }) => {
       const conversation = parley.operations().find((held) => held.id === id)?.conversation_id;
       take((own) => (own.id === id || own.conversation_id === conversation) && reject(asProblem(reason)));

@@ -7,13 +7,13 @@ final class IssuerDocuments: Sendable {
   let keys = StoredDocument<KeySet>()
 }
 
-/// A document that is read when it is needed, and once for all that wait for it.
+/// A document that is read on demand, once for all waiting callers.
 final class StoredDocument<Value: Sendable>: Sendable {
-  /// In milliseconds: a key that the issuer has withdrawn ends here after so long.
+  /// Maximum age of a stored document in milliseconds. A withdrawn key of the issuer is accepted until then.
   static var maxAge: Int64 { 3_600_000 }
-  /// Between two readings of a document that is not enough, such as keys without that of a token.
+  /// Minimum milliseconds between two reads of a document without the needed data, such as the key of a token.
   static var interval: Int64 { 60_000 }
-  /// Between two readings that fail.
+  /// Minimum milliseconds between two reads that fail.
   static var retryInterval: Int64 { 2_000 }
 
   private typealias Reading = Task<Result<Value, OIDCFault>, Never>
@@ -35,8 +35,7 @@ final class StoredDocument<Value: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - now: in milliseconds, of a monotonic clock.
-  ///   - isEnough: whether the caller finds in the document what it needs. The document is read again at most once a minute for
-  ///     a caller that does not.
+  ///   - isEnough: whether the document has the data of this caller. Otherwise it is read again, at most once a minute.
   func value(
     at now: Int64, isEnough: (Value) -> Bool, read: @escaping @Sendable () async throws(OIDCFault) -> Value
   ) async throws(OIDCFault) -> Value {

@@ -1,9 +1,9 @@
 /// The result of sending a message.
 public enum MailOutcome: Sendable, Hashable, CustomStringConvertible {
   case accepted
-  /// For good.
+  /// A permanent refusal (5xx).
   case refused(MailReply)
-  /// For now.
+  /// A temporary refusal (4xx). The mail is retried.
   case deferred(MailReply)
   /// The mail server does not know the user, or refuses the password.
   case signInRefused(MailReply)

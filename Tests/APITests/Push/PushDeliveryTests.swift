@@ -366,7 +366,7 @@ import Testing
     }
   }
 
-  @Test func `the site has a bound, too, also for what is added later`() async throws {
+  @Test func `the queue of the whole site is bounded, later additions included`() async throws {
     try await open { village, _, room in
       var bounds = PushQueueBounds()
       bounds.ofSite = 2

@@ -365,7 +365,7 @@ class SigningUp(Village):
         expect(ada.get_by_role("link", name="odile")).to_be_visible()
         self.call("PATCH", "/settings", {"registration": "approval"}, self.tokens["ada"])
         join("pending")
-        # Nothing tells of it; the list asks again when it is seen.
+        # No event announces a request. The list reloads when the page becomes visible.
         ada.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         expect(ada.get_by_role("button", name="Approve")).to_be_visible()
         self.call("PATCH", "/settings", {"registration": "invite"}, self.tokens["ada"])

@@ -47,7 +47,7 @@ export async function complete(page, start) {
 }
 
 /**
- * Uses the command that the text begins with. The text of no command is posted, and so is that of `//name`, with one slash.
+ * Runs the command at the beginning of the text. Other text is posted; `//name` is posted as `/name`.
  *
  * @param {(text: string) => unknown} post
  */

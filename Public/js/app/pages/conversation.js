@@ -40,7 +40,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const { site } = shell;
   const loading = conversation.kind === 'topic' ? import('../conversation/topic/parts.js') : null;
   const gestures = navigator.maxTouchPoints ? import('../conversation/messages/gestures.js') : null;
-  // A fault of the stream is told first.
+  // Errors of these modules are reported later, after those of the stream.
   for (const it of [loading, gestures]) it?.catch(() => {});
   const { stream, readUpTo } = await openStream(site, conversation, message ?? restore?.anchor?.id ?? null);
   const [parts, touch] = await Promise.all([loading, gestures]).catch((error) => {

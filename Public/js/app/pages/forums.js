@@ -120,7 +120,7 @@ function followActivity(site) {
 }
 
 /**
- * The first of them in the order of the staff, as many as are named. `grids` keeps the nodes of the sections between redraws, and
+ * Tiles of the first `max` forums in the staff's order. `grids` keeps the nodes of the sections between redraws, and
  * so the unchanged tiles: a replaced tile would lose a press in progress.
  */
 export function tiles(site, max = Infinity, grids = []) {

@@ -1,6 +1,5 @@
-// Claims of imported users by the person that they are: by an account at the program that they come from, or by an address that
-// they had there. The address counts if a mail with the link has arrived at it, or if a provider has verified it whose addresses claim
-// users by the settings.
+// Claims of imported users by their authors. The author proves an account at the source program, or the address that the source
+// has of the user: by a mailed link, or by a provider that `--oidc-claim-imports` names.
 
 public import OIDC
 public import ParleyModel

@@ -4,7 +4,7 @@ public import ParleyModel
 import Storage
 
 extension Community {
-  /// Omits a conversation from the inbox until a time. A notification about it ends that, and so does reading on.
+  /// Omits a conversation from the inbox until a time. A notification about the conversation, or reading it, lists it again.
   public func setLater(
     until: Int64, in id: ID<Conversation>, by caller: Caller
   ) async throws(Refusal) -> Later {

@@ -17,24 +17,24 @@ public actor MailDeliverer {
   /// Mails that were given to the mail server since the start.
   public private(set) var counts = DeliveryCounts()
 
-  /// Between two rounds.
+  /// The pause between two rounds.
   static let interval: Duration = .seconds(5)
-  /// In milliseconds: how long a notification stays unread before it is mailed.
+  /// Milliseconds after which an unread notification is mailed.
   static let unreadDelay: Int64 = 900_000
-  /// In milliseconds: a notification that is older is not mailed.
+  /// Maximum age of a mailed notification in milliseconds.
   static let maxAge = MailQueue.maxAge
-  /// In milliseconds: the time between two mails of a conversation whose notifications stay unread.
+  /// Minimum milliseconds between two mails about a conversation whose notifications stay unread.
   static let topicInterval: Int64 = 7 * 86_400_000
-  /// In milliseconds: the time between two reset links to the same user, and the longer one after `maxQuickResets` within a
-  /// day, so that requests of strangers do not fill a mailbox.
+  /// Minimum milliseconds between two reset links of a user. `longResetInterval` follows `maxQuickResets` links in a day, so
+  /// that requests of strangers do not fill a mailbox.
   static let resetInterval: Int64 = 300_000
   static let longResetInterval: Int64 = 7_200_000
   static let maxQuickResets = 5
-  /// Mails to claim an imported user within a day. Their addresses are those of people who may not know the site.
+  /// Maximum number of mails in a day to claim an imported user. Their addresses are those of people who may not know the site.
   static let maxClaims = 3
-  /// In milliseconds: the time between two notices about replies to the same user.
+  /// Minimum milliseconds between two notices about replies to the same user.
   static let noticeInterval: Int64 = 3_600_000
-  /// In milliseconds.
+  /// The delays of the first and of later retries, in milliseconds.
   static let firstDelay: Int64 = 30_000
   static let maxDelay: Int64 = 3_600_000
   static let maxOutageDelay: Int64 = 900_000
@@ -42,7 +42,7 @@ public actor MailDeliverer {
   static let maxRefusals = 3
   /// Users with the same address who get a reset link.
   static let maxUsersOfAddress = 5
-  /// In milliseconds.
+  /// Milliseconds of a day.
   static let day: Int64 = 86_400_000
   static let chunk = 20
   static let notificationChunk = 500

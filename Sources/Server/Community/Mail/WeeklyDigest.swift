@@ -1,6 +1,5 @@
-// The weekly digest: on Monday morning, by the clock of the user, a mail with what the user has not read, ranked as `GET
-// /unread`. Users with an address stand in the order of their next digest, so a pass of the worker reads those alone whose time
-// has come, and a restart repeats none.
+// The weekly digest: unread items by mail, on Monday morning in the user's time zone, ranked as in `GET /unread`. Users are
+// indexed by the time of their next digest, so a pass of the worker reads only due users, and a restart sends none twice.
 
 import Mail
 import ParleyModel

@@ -21,40 +21,40 @@ public actor PushDeliverer {
   /// Requests to push services since the start.
   public private(set) var counts = DeliveryCounts()
   private var isStopping = false
-  /// The last notification that was looked at. It is stored with the next row of the queue.
+  /// The id of the last examined notification. It is stored with the next row of the queue.
   private var lastNotification = 0
-  /// At most so many messages wait: the last count, with each row that was added since. To count them all in each round would take
-  /// longer than the round.
+  /// Upper bound of the number of queued messages: the last count plus the rows added since. Counting takes longer than a round.
   private var maxWaiting: Int?
   /// The time of the last round; nil before the first.
   private var lastRound: Int64?
 
-  /// Between two rounds.
+  /// The pause between two rounds.
   static let interval: Duration = .seconds(1)
-  /// The same while more messages are due than may be under way.
+  /// The pause while more messages are due than may be under way.
   static let busyInterval: Duration = .milliseconds(20)
-  /// Requests under way.
+  /// Maximum number of requests under way.
   public static let maxConcurrent = 32
-  /// Requests that one round starts at least, so that it reads more than one message.
+  /// Minimum number of free requests for a round, so that it reads more than one message.
   private static let minFree = maxConcurrent / 4
-  /// A user names the servers: slow ones leave room for those of others.
+  /// The same for the devices of one user. The user names their servers, so slow ones leave room for other users.
   static let maxConcurrentPerUser = 4
-  /// In milliseconds: before the next look at a message beyond this bound.
+  /// The delay in milliseconds of a message beyond this bound.
   static let busyDelay: Int64 = 1_000
-  /// In milliseconds: while a device of the user is in use, the message waits to be read there.
+  /// The delay in milliseconds while a device of the user is in use, where the message may be read.
   static let onlineDelay: Int64 = 10_000
-  /// In milliseconds: the time between two messages of a conversation.
+  /// Minimum milliseconds between two messages of a conversation.
   static let topicInterval: Int64 = 30_000
-  /// In milliseconds.
+  /// Maximum age of a queued message in milliseconds.
   static let maxAge: Int64 = 86_400_000
+  /// The delays of the first and of later retries, in milliseconds.
   static let firstDelay: Int64 = 15_000
   static let maxDelay: Int64 = 3_600_000
   private static let trimChunk = 500
-  /// Notifications that one transaction queues.
+  /// Number of notifications that one transaction queues.
   static let windowLength = 500
-  /// In milliseconds: a clock that goes back by less is not noticed.
+  /// The smallest step back of the clock that counts, in milliseconds.
   private static let minClockChange: Int64 = 1_000
-  /// Ids after which the last notification is stored though no device is concerned.
+  /// Number of ids after which the last notification is stored even if it has no device.
   private static let maxUnstored = 20_000
 
   public init(

@@ -78,7 +78,7 @@ extension ArraySlice<UInt8> {
   }
 }
 
-/// The decodings of RFC 2045 §6. Damaged input loses its damaged bytes alone.
+/// The decodings of RFC 2045 §6. Invalid bytes are skipped, the rest is decoded.
 enum TransferDecoding {
   static func quotedPrintable(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8] {
     var decoded: [UInt8] = []

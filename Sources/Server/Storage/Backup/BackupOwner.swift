@@ -44,7 +44,7 @@ extension BackupFolder {
     return Hex.text(bytes)
   }
 
-  /// The file has its name only when it is whole and on the disk. An existing one stays.
+  /// Renames the file after it is complete and synced. Never replaces an existing file.
   private static func write(_ id: String, to path: String, part: String) throws {
     try Disk.remove(part)
     let file = try DiskFile.make(part)

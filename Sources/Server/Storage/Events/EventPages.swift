@@ -1,4 +1,4 @@
-// The log as it is read again: a client that was away asks which of its streams moved, and then only for those.
+// Reads of the log for catch-up. The server first finds the streams of the client that have new events, and then reads only those.
 
 public import ParleyModel
 import ParleySQLite

@@ -11,13 +11,13 @@ enum Epoch {
     return epoch
   }
 
-  /// The one that is there, or one that is made now.
+  /// Reads the stored epoch, or creates one.
   static func readOrMake(_ connection: Connection) throws -> String {
     try connection.keepFirstSetting("epoch", Hex.text(try SecureRandom.bytes(byteCount)))
     return try read(connection)
   }
 
-  /// Another history begins.
+  /// Starts another history.
   static func change(_ connection: Connection) throws {
     try connection.keepSetting("epoch", Hex.text(try SecureRandom.bytes(byteCount)))
   }

@@ -21,7 +21,7 @@ public struct SignIn: Sendable, Hashable {
 
   /// Entries are kept for 90 days, in milliseconds.
   public static let retention: Int64 = 90 * 86_400_000
-  /// The newest entries that are kept for a user: so many of sign-ins, and so many of failed attempts, which strangers make.
+  /// Maximum number of kept sign-ins of a user, and of kept failed attempts. Strangers make these, so they are counted apart.
   public static let maxKept = 200
 
   /// Ways to sign in.

@@ -1,5 +1,5 @@
-// Times as people say them: "now", "4 min", "21:04" or "9:04 PM" by region, "Yesterday 21:04", "3 May". The full one stands
-// in `<time>`.
+// Relative and short times: "now", "4 min", "21:04" or "9:04 PM" by region, "Yesterday 21:04", "3 May". The `title` of `<time>`
+// has the full date.
 
 import { el } from '../dom.js';
 import { region, say } from './text.js';
