@@ -106,7 +106,8 @@ export function rememberFocus(held = document.activeElement) {
   const home = held?.closest?.('dialog, .panel, main, .shell');
   const message = held?.closest?.('[data-id]')?.dataset.id;
   return () => {
-    if (!home?.isConnected) return;
+    // The replacement of the node may have the focus already.
+    if (!home?.isConnected || (!held.isConnected && home.contains(document.activeElement))) return;
     focusAgain((message && home.querySelector(`[data-id="${CSS.escape(message)}"]`)) || home, held);
   };
 }

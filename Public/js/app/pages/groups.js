@@ -2,6 +2,7 @@
 
 import { el, freshID, icon, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
+import { keepFocus } from '../core/keepfocus.js';
 import { isolate, say, sayProblem } from '../core/text/text.js';
 import { button, whileBusy } from '../parts/forms/button.js';
 import { confirm, dialog } from '../parts/overlays/dialog.js';
@@ -139,6 +140,7 @@ async function deleteGroup(site, group, changed) {
 /** The members, and a field that adds one. */
 function membersOf(site, group) {
   const list = el('div.setting-list');
+  keepFocus(list);
   const foot = el('div');
   const report = (error) => toast(sayProblem(error));
   const load = async (next) => {

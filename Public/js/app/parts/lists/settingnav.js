@@ -1,4 +1,5 @@
 import { el, icon } from '../../core/dom.js';
+import { keepFocus } from '../../core/keepfocus.js';
 import { loadSheet } from '../../core/sheet.js';
 
 export const loadSettingsSheet = () => loadSheet('/css/parts/pages/settings.css');
@@ -46,6 +47,7 @@ export function besideSettings(label, groups, here, column) {
   };
   const list = el('nav.setting-nav', { aria: { label } }, groups.map(([title, links]) => [heading(title, groups), links.map(link)]));
   list.addEventListener('keydown', (event) => step(event, all));
+  keepFocus(column);
   return el('div.setting-split', null, all.length > 1 && list, column);
 }
 
