@@ -118,6 +118,36 @@ class Reactions(Village):
         card.get_by_role("link", name="Grace").click()
         expect(page).to_have_url(re.compile("/u/grace$"))
 
+    def test_facts_that_come_late_do_not_move_a_card(self):
+        """Not even a card that would have no room below its anchor with them."""
+        self.call("PUT", f"/forums/{self.garden['id']}/members/me", {}, self.tokens["grace"])
+        for who in ("lin", "grace"):
+            self.say("\n".join(f"Line {number}" for number in range(60)), who)
+        page = self.signed_in("ada")
+        self.room(page)
+        held = []
+        page.route("**/api/v1/forums?*shared_with*", lambda route: held.append(route))
+        name = page.locator(".message-name").filter(has_text="Grace").last
+        name.click()
+        card = page.get_by_role("dialog", name="Grace")
+        expect(card.get_by_role("button", name="Follow")).to_be_visible()
+        height = self.box(card)["height"]
+        page.keyboard.press("Escape")
+        # The card ends just above the edge of the window.
+        name.evaluate("(it, room) => { it.closest('.stream').scrollTop += it.getBoundingClientRect().bottom - innerHeight + room; }", height + 12)
+        self.frames(page)
+        name.click()
+        expect(card.get_by_role("button", name="Follow")).to_be_visible()
+        self.frames(page)
+        before = self.box(card)
+        for route in held:
+            route.continue_()
+        expect(card.get_by_role("navigation", name="Forums in common")).to_be_visible()
+        self.frames(page)
+        after = self.box(card)
+        # No further than the window demands.
+        self.assertLessEqual(before["y"] - after["y"], max(0, before["y"] + after["height"] + 4 - page.viewport_size["height"]) + 1)
+
     def test_the_card_of_a_user_has_the_menu_of_the_profile(self):
         self.say("A word too much", "lin")
         for name, wanted in (("grace", ["Mute", "Block", "Report"]), ("ada", ["Mute", "Block", "Report", "Warn", "Silence", "Ban"])):

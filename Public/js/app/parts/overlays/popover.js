@@ -1,5 +1,5 @@
 import { el, rememberFocus } from '../../core/dom.js';
-import { placeBeside } from '../../core/beside.js';
+import { keepInside, placeBeside } from '../../core/beside.js';
 import { dialog } from './dialog.js';
 
 export function popoverElement(title, content) {
@@ -8,7 +8,7 @@ export function popoverElement(title, content) {
 
 /**
  * Content beside its anchor, without dimming the page; a sheet on a phone. Escape and a press elsewhere close it, and the
- * focus returns. `place` moves it after its size has changed.
+ * focus returns. `place` keeps it inside the window after it has grown.
  * @returns {{ close: () => void, place?: () => void }}
  */
 export function popover(anchor, title, content) {
@@ -36,6 +36,5 @@ export function popover(anchor, title, content) {
   placeBeside(node, anchor);
   document.addEventListener('pointerdown', outside, true);
   node.focus({ preventScroll: true });
-  // The anchor may have been redrawn.
-  return { close, place: () => anchor.isConnected && placeBeside(node, anchor) };
+  return { close, place: () => keepInside(node) };
 }
