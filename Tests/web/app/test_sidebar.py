@@ -223,6 +223,24 @@ class Sidebar(Village):
         self.eventually(page, "compact", lambda: kept().get("density"))
         self.assertEqual(kept()["theme"], "light")
 
+    def test_a_setting_that_is_chosen_just_before_leaving_holds(self):
+        page = self.signed_in("grace")
+        self.go(page, "/you/appearance")
+        # The request of the page ends with it.
+        held = []
+        page.route("**/api/v1/users/me", lambda route: held.append(route) if route.request.method == "PATCH" else route.continue_())
+        page.get_by_label("Theme").select_option("dark")
+        self.eventually(page, 1, lambda: len(held))
+        page.unroute_all()
+        self.open(page)
+        kept = lambda: self.call("GET", "/users/me", token=self.tokens["grace"])["preferences"].get("theme")
+        self.eventually(page, "dark", kept)
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        self.eventually(page, None, lambda: page.evaluate("localStorage.getItem('unsaved')"))
+        # From then on another device may change it.
+        self.call("PATCH", "/users/me", {"preferences": {"theme": "light"}}, self.tokens["grace"])
+        expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
     def test_foreign_preferences_do_no_harm(self):
         self.call("PATCH", "/users/me", {"preferences": {"sidebar": {
             "pinned": "x", "sections": [None, {"title": 3, "items": []}, {"title": "Odd", "items": ["f0", "c0", "zz"]}], "folded": {}}}}, self.tokens["grace"])

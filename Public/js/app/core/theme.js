@@ -50,9 +50,14 @@ export function rememberLook(preferences, hue) {
   useRegion(preferences);
 }
 
-export function remembered() {
+export const remembered = () => kept('look');
+
+/** Preferences that the account does not have yet: a page may be left before the answer. */
+export const unsaved = () => kept('unsaved');
+
+function kept(name) {
   try {
-    return JSON.parse(localStorage.getItem('look') ?? '{}') ?? {};
+    return JSON.parse(localStorage.getItem(name)) ?? {};
   } catch {
     return {};
   }

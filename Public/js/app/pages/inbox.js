@@ -13,7 +13,7 @@ import { toast } from '../parts/overlays/toast.js';
 import { excerpt } from '../core/text/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
 import { conversationTitle, forumIcon, othersIn } from '../core/titles.js';
-import { loadMoreText, say, sayProblem } from '../core/text/text.js';
+import { knows, loadMoreText, say, sayProblem } from '../core/text/text.js';
 import { moment } from '../core/text/times.js';
 import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
 
@@ -101,13 +101,10 @@ function content(shell, groups) {
   ]);
 }
 
-/** The states of the server that the texts name. */
-const ALERTS = ['disk', 'backup_late', 'restore_test', 'off_site_late', 'damage', 'not_ready', 'certificate', 'clock_step', 'unclean_stop'];
-
 function noticeRow({ site }, { key, notice, conversation, count }) {
   const actor = site.user(notice.actor_id);
   const hasFlag = count > 1 || notice.kind === 'alert' || (notice.kind === 'report' && !notice.actor_id);
-  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints', alert: '/admin', identity_linked: '/you/accounts', identity_unlinked: '/you/accounts' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : '/you/twostep');
+  const href = { report: '/admin/reports', warning: '/you', token: '/you/tokens', sign_in: '/you/signins', endpoint_disabled: '/admin/endpoints', alert: '/admin' }[notice.kind] ?? (notice.conversation_id ? `/c/${notice.conversation_id}` : /^pa/.test(notice.kind) ? '/you/passkeys' : /^id/.test(notice.kind) ? '/you/accounts' : '/you/twostep');
   return inboxRow({
     key,
     href,
@@ -123,7 +120,7 @@ function noticeRow({ site }, { key, notice, conversation, count }) {
 /** A report of a rule or a visitor has no actor. */
 function titleOf({ kind, actor_id: id, alert }, actor, count, me) {
   if (count > 1) return say('inbox.reports', { n: count });
-  if (kind === 'alert') return say(ALERTS.includes(alert) ? `inbox.alert.${alert}` : 'inbox.alert');
+  if (kind === 'alert') return say(knows(`inbox.alert.${alert}`) ? `inbox.alert.${alert}` : 'inbox.alert');
   if (kind === 'second_factor_disabled' && id === me?.id) return say(`inbox.${kind}.self`);
   return id || kind !== 'report' ? say(`inbox.${kind}`, { name: displayName(actor) }) : say('inbox.report.found');
 }

@@ -13,6 +13,7 @@ export async function keepApp(shell) {
   if (!scripts) return;
   if (!('serviceWorker' in navigator)) return preload(scripts);
   await signedIn(shell.site);
+  if (localStorage.unsaved) (await import('../account/settings/changeme.js')).saveAgain(shell.site).catch(() => {});
   const registration = await navigator.serviceWorker.register('/service-worker.js');
   navigator.serviceWorker.addEventListener('message', (event) => heard(shell, event.data));
   const ask = (work) => registration.active?.postMessage({ do: work });

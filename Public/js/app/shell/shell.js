@@ -5,7 +5,7 @@ import { excerpt } from '../core/text/plain.js';
 import { Press } from '../core/press.js';
 import { match, Router } from '../core/router.js';
 import { say } from '../core/text/text.js';
-import { rememberLook } from '../core/theme.js';
+import { rememberLook, unsaved } from '../core/theme.js';
 import { clock, keepTimes } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
 import { sidebarEdge } from '../parts/navigation/edge.js';
@@ -95,8 +95,9 @@ export class Shell {
   /** Follows the appearance settings of the user's other devices, and the hue of the site. */
   #applyLook() {
     const { me, server } = this.site;
-    const look = JSON.stringify([me?.preferences, server?.hue]);
-    if (me && look !== this.look) rememberLook(me.preferences ?? {}, server?.hue);
+    const wanted = [{ ...me?.preferences, ...unsaved() }, server?.hue];
+    const look = JSON.stringify(wanted);
+    if (me && look !== this.look) rememberLook(...wanted);
     this.look = look;
   }
 
@@ -242,12 +243,7 @@ export class Shell {
     this.panelNode = el(
       'aside.panel',
       { aria: { label: title } },
-      el(
-        'div.panel-head',
-        null,
-        el('h2', null, title),
-        button(say('act.close'), { kind: 'quiet', on: () => this.closePanel() }),
-      ),
+      el('div.panel-head', null, el('h2', null, title), button(say('act.close'), { kind: 'quiet', on: () => this.closePanel() })),
       content,
     );
     this.main.after(this.panelNode);

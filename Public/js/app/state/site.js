@@ -159,6 +159,7 @@ export class SiteState extends SiteEvents {
     });
     parley.on('accountChanged', (me) => {
       localStorage.setItem(ACCOUNT, me.id);
+      localStorage.removeItem('unsaved');
       location.reload();
     });
     parley.on('reset', (detail) => this.say('reset', detail));
