@@ -138,6 +138,15 @@ class Sidebar(Village):
             self.say(text, "ada", self.talk["id"])
         expect(page.locator(".sidebar-section", has=fold).locator(".badge")).to_have_text(re.compile("^2"))
         self.eventually(page, ["messages"], lambda: (self.kept("grace") or {}).get("folded"))
+        # The rail has no room for its title, but for the sum.
+        page.set_viewport_size({"width": 820, "height": 900})
+        page.locator("main").focus()
+        page.mouse.move(600, 500)
+        sums = page.locator(".sidebar-section > .badge")
+        expect(fold).to_be_hidden()
+        expect(sums).to_be_visible()
+        self.assertLessEqual(self.box(sums)["x"] + self.box(sums)["width"], 72)
+        page.set_viewport_size({"width": 1440, "height": 900})
         fold.click()
         expect(self.entry(page, "Bonfire").locator(".badge")).to_have_text(re.compile("^2"))
 
