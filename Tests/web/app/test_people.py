@@ -71,16 +71,22 @@ class Visitor(Raiders):
         topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "When to plant out tomatoes", "text": "Is May too early?"}, self.tokens["grace"])
         for number in range(1, 46):
             last = self.say(f"Answer {number}", "lin" if number % 2 else "ada", topic["id"])
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                self.read(topic, last, size)
+
+    def read(self, topic, last, size):
         address = f"/t/{topic['id']}"
-        plain = self.page(self.context("phone", java_script_enabled=False))
+        plain = self.page(self.context(size, java_script_enabled=False))
         plain.goto(self.origin + address)
         expect(plain.get_by_role("heading", level=1)).to_contain_text("When to plant out tomatoes")
         posts = plain.get_by_role("article")
-        expect(posts).to_have_count(46)
+        # Without the answer of the first size.
+        expect(posts.nth(45)).to_be_visible()
         expect(posts.first).to_contain_text("Is May too early?")
-        expect(posts.last).to_contain_text("Answer 45")
+        expect(posts.nth(45)).to_contain_text("Answer 45")
 
-        page = self.page(self.context("phone"))
+        page = self.page(self.context(size))
         counted = Counted(page)
         page.goto(f"{self.origin}{address}#m{last['id']}")
         page.get_by_role("link", name=re.compile("Sign in")).first.click()
@@ -93,28 +99,33 @@ class Visitor(Raiders):
         expect(page).to_have_url(re.compile(f"/t/{topic['id']}"))
         field = page.get_by_role("textbox", name="Write a reply")
         field.click()
-        field.press_sequentially("Thank you all")
+        field.press_sequentially(f"Thanks from my {size}")
         page.get_by_role("button", name=re.compile("Send|Post")).last.click()
-        expect(page.get_by_role("article").filter(has_text="Thank you all")).to_be_visible()
+        expect(page.get_by_role("article").filter(has_text=f"Thanks from my {size}")).to_be_visible()
         self.assertLessEqual(counted.clicks, 5)
-        counted.tell("the visitor")
+        counted.tell(f"the visitor ({size})")
 
 
 class Moderator(Raiders):
     def test_a_raid_of_ten_accounts_is_gone_in_a_minute_and_undone(self):
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                self.end_raid(size)
+
+    def end_raid(self, size):
         said = []
         for number in range(10):
-            token = self.raider(f"raider{number}")
-            said += [self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": f"Cheap watches {number}.{post}"}, token)["id"]
+            token = self.raider(f"raider{size}{number}")
+            said += [self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": f"Cheap watches {size} {number}.{post}"}, token)["id"]
                      for post in range(10)]
         for index, message in enumerate(said):
             if index % 10 < 3:
                 self.call("POST", "/reports", {"message_id": message, "reason": "Spam"}, self.tokens[("grace", "lin")[index % 2]])
-        page = self.page(self.context())
+        page = self.page(self.context(size))
         counted = Counted(page)
         self.sign_in(page.context, "ada")
         self.open(page, "/admin/reports")
-        cards = page.get_by_role("article", name=re.compile(r"^Raider\d$"))
+        cards = page.get_by_role("article", name=re.compile(rf"^Raider{size}\d$"))
         expect(cards).to_have_count(10)
         for left in range(9, -1, -1):
             cards.first.get_by_role("button", name="Remove 10 messages and ban").click()
@@ -123,32 +134,37 @@ class Moderator(Raiders):
         # Two presses for each account.
         self.assertEqual(counted.clicks, 20)
         self.assertLessEqual(counted.seconds, 60)
-        counted.tell("the moderator")
-        self.eventually(page, 0, self.shown)
+        counted.tell(f"the moderator ({size})")
+        self.eventually(page, 0, lambda: self.shown(size))
         page.get_by_role("button", name="Undo").last.click()
         expect(cards).to_have_count(1)
-        self.eventually(page, 10, self.shown)
+        self.eventually(page, 10, lambda: self.shown(size))
 
-    def shown(self):
+    def shown(self, size):
         page = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?limit=200", token=self.tokens["ada"])
-        return sum("Cheap watches" in (it.get("text") or "") for it in page["data"])
+        return sum(f"Cheap watches {size}" in (it.get("text") or "") for it in page["data"])
 
 
 class OnTheTrain(Cached):
     def test_messages_written_in_the_tunnel_are_sent_once_and_in_order(self):
-        self.say("The last thing before the tunnel")
-        page = self.cached("grace", "phone")
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                self.ride(size)
+
+    def ride(self, size):
+        self.say(f"The last thing before the tunnel ({size})")
+        page = self.cached("grace", size)
         self.room(page)
-        expect(page.get_by_text("The last thing before the tunnel")).to_be_visible()
+        expect(page.get_by_text(f"The last thing before the tunnel ({size})")).to_be_visible()
         context = page.context
         context.set_offline(True)
         page.close()
         page = self.page(context)
         counted = Counted(page)
         self.open(page, f"/f/{self.garden['id']}/room")
-        expect(page.get_by_text("The last thing before the tunnel")).to_be_visible()
+        expect(page.get_by_text(f"The last thing before the tunnel ({size})")).to_be_visible()
         start = counted.seconds
-        written = [f"From the tunnel {number}" for number in range(5)]
+        written = [f"From the tunnel {size} {number}" for number in range(5)]
         for text in written:
             field = page.get_by_role("textbox", name="Write a message")
             field.click()
@@ -157,7 +173,7 @@ class OnTheTrain(Cached):
         expect(page.get_by_text("5 messages will be sent")).to_be_visible()
         context.set_offline(False)
         expect(page.locator(".message.is-mine .state").last).to_have_attribute("title", "Sent")
-        self.eventually(page, written, lambda: [it for it in self.texts() if (it or "").startswith("From the tunnel")])
+        self.eventually(page, written, lambda: [it for it in self.texts() if (it or "").startswith(f"From the tunnel {size}")])
         self.assertEqual(counted.clicks, 10)
-        print(f"the member on the train: messages {start:.1f} s after the start without a network")
-        counted.tell("the member on the train")
+        print(f"the member on the train ({size}): messages {start:.1f} s after the start without a network")
+        counted.tell(f"the member on the train ({size})")
