@@ -57,9 +57,12 @@ test('each sentence about a problem belongs to a code of the API', () => {
   assert.deepEqual(keys.filter((key) => !key.split('.').slice(1).some((part) => known.has(part))), []);
 });
 
-test('bad input of notifications and sign-in is told with what to do', () => {
+test('bad input of accounts, notifications and sign-in is told with what to do', () => {
   useText(english);
   const rows = [
+    ['name', 'missing', 'Enter a username.'],
+    ['password', 'missing', 'Enter a password.'],
+    ['password', 'too_common', 'This password is too easy to guess.'],
     ['endpoint', 'invalid', "The push service of this browser can't be used. Update the browser, or use another one."],
     ['endpoint', 'unreachable', "The push service of this browser can't be used. Update the browser, or use another one."],
     ['keys.p256dh', 'invalid', "The keys of this browser for notifications aren't valid. Turn notifications off and on again."],
