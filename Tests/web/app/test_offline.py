@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 from servers import Server
 from serving import parley
 from test_flows import Village
+from test_messages import png
 
 # The service worker has cached a complete version and controls the page.
 IS_CACHED = """async () => {
@@ -169,11 +170,10 @@ class Offline(Cached):
         expect(page).to_have_title(re.compile("Grace"))
         expect(page.locator(".page-bar-second")).to_contain_text("@grace")
 
-    def upload(self, name):
+    def upload(self, name, data=b"beds", type="application/octet-stream"):
         context = self.context()
         self.sign_in(context, "grace")
-        answer = context.request.post(f"{self.origin}/api/v1/files?name={name}", data=b"beds", headers={
-            "Content-Type": "application/octet-stream", "Origin": self.origin})
+        answer = context.request.post(f"{self.origin}/api/v1/files?name={name}", data=data, headers={"Content-Type": type, "Origin": self.origin})
         self.assertEqual(answer.status, 201, answer.text())
         return answer.json()
 
@@ -217,6 +217,22 @@ class Offline(Cached):
         expect(page.locator(".user-row").filter(has_text="@lin")).to_be_visible()
         self.go(page, f"/f/{forum['id']}/about")
         expect(page.locator(".user-row").filter(has_text="Ada")).to_be_visible()
+
+    def test_a_picture_that_was_never_loaded_has_its_name_and_size_offline(self):
+        picture = self.upload("beds.png", png(60, 40), "image/png")
+        self.say("The beds", attachments=[picture["id"]])
+        page = self.cached()
+        # The connection is too slow for pictures.
+        page.context.route(f"**/files/{picture['id']}/**", lambda route: route.abort())
+        self.room(page)
+        message = page.locator(".message").filter(has_text="The beds")
+        expect(message).to_contain_text("beds.png")
+        context = page.context
+        context.set_offline(True)
+        page.close()
+        page = self.page(context)
+        self.open(page, f"/f/{self.garden['id']}/room")
+        expect(page.locator(".message").filter(has_text="The beds")).to_contain_text(re.compile(r"Picture not available offline · beds\.png, 2\.\d\skB", re.IGNORECASE))
 
     def without_users(self, route):
         answer = route.fetch()
