@@ -1,5 +1,6 @@
 // Answers of the server that are kept for use offline, such as the first page of a list. They belong to the cache of the user,
-// which a sign-out erases, and to one `generation` of the server, which a restore changes.
+// which a sign-out erases, and to the history of the server at their request: a restore changes it, and a restart may, since no
+// cursor covers them.
 
 import { put } from './store.js';
 
@@ -11,11 +12,11 @@ const maxAge = 30 * 86_400_000;
 /**
  * Keeps an answer under a name. Without a disk nothing is kept.
  * @param {import('./parley.js').Parley} parley @param {string} name @param {any} value
+ * @param {import('./reducer.js').Asked} asked The history at the request. Without a start, the answer outlives restarts.
  */
-export async function keepAnswer({ store, mirror }, name, value) {
-  const { generation } = mirror;
+export async function keepAnswer({ store }, name, value, asked) {
   try {
-    await store.update([], () => [put('answers', { name, generation, at: Date.now(), value })]);
+    await store.update([], () => [put('answers', { ...asked, name, at: Date.now(), value })]);
     const all = await store.list('answers');
     if (all.length <= max) return;
     const oldest = all.sort((one, other) => one.at - other.at).slice(0, all.length - max);
@@ -31,7 +32,9 @@ export async function keepAnswer({ store, mirror }, name, value) {
  */
 export async function keptAnswer({ store, mirror }, name) {
   const row = await store.get('answers', name).catch(() => undefined);
-  return row?.generation === mirror.generation && Date.now() - row.at < maxAge ? row.value : null;
+  const { generation, start } = mirror.history;
+  const isOfHistory = row?.generation === generation && (row.start === undefined || row.start === start);
+  return isOfHistory && Date.now() - row.at < maxAge ? row.value : null;
 }
 
 /**
@@ -40,9 +43,10 @@ export async function keptAnswer({ store, mirror }, name) {
  * @param {import('./parley.js').Parley | null} parley @param {string} name @param {() => Promise<Answer>} load @returns {Promise<Answer>}
  */
 export async function loadAnswer(parley, name, load) {
+  const asked = parley?.mirror.history;
   try {
     const answer = await load();
-    if (parley) keepAnswer(parley, name, answer);
+    if (parley && asked) keepAnswer(parley, name, answer, asked);
     return answer;
   } catch (/** @type {any} */ error) {
     const kept = error.isTemporary && parley ? await keptAnswer(parley, name) : null;

@@ -7,22 +7,41 @@ import { keepAnswer, keptAnswer, loadAnswer } from '../../../Public/js/parley/an
 import { eraseCopy } from '../../../Public/js/parley/sealing.js';
 import { memoryStore } from '../../../Public/js/parley/store.js';
 
-const copy = () => ({ store: memoryStore(), mirror: { generation: 0 } });
+const copy = () => ({ store: memoryStore(), mirror: { history: { generation: 0, start: 'a' } } });
+
+/** Keeps an answer of a request of now. */
+const keep = (parley, name, value) => keepAnswer(parley, name, value, parley.mirror.history);
 
 test('an answer is kept until the history of the server is another one', async () => {
   const parley = copy();
   assert.equal(await keptAnswer(parley, 'topics 1'), null);
-  await keepAnswer(parley, 'topics 1', [{ id: '7' }]);
-  await keepAnswer(parley, 'topics 2', []);
+  await keep(parley, 'topics 1', [{ id: '7' }]);
+  await keep(parley, 'topics 2', []);
   assert.deepEqual(await keptAnswer(parley, 'topics 1'), [{ id: '7' }]);
-  parley.mirror.generation = 1;
+  parley.mirror.history = { generation: 1, start: 'a' };
   assert.equal(await keptAnswer(parley, 'topics 1'), null);
+});
+
+test('an answer from before a restart of the server is not used, unless it outlives restarts', async () => {
+  const parley = copy();
+  await keep(parley, 'topics 1', []);
+  const { generation } = parley.mirror.history;
+  await keepAnswer(parley, 'files', [], { generation });
+  let arrive;
+  const loading = loadAnswer(parley, 'members', () => new Promise((resolve) => (arrive = resolve)));
+  parley.mirror.history = { generation, start: 'b' };
+  arrive({ data: [] });
+  assert.deepEqual(await loading, { data: [] });
+  await new Promise(setImmediate);
+  assert.equal(await keptAnswer(parley, 'topics 1'), null);
+  assert.equal(await keptAnswer(parley, 'members'), null);
+  assert.deepEqual(await keptAnswer(parley, 'files'), []);
 });
 
 test('an old answer is not used', async (t) => {
   const parley = copy();
   t.mock.timers.enable({ apis: ['Date'] });
-  await keepAnswer(parley, 'topics 1', []);
+  await keep(parley, 'topics 1', []);
   t.mock.timers.tick(29 * 86_400_000);
   assert.deepEqual(await keptAnswer(parley, 'topics 1'), []);
   t.mock.timers.tick(86_400_000);
@@ -45,7 +64,7 @@ test('of many answers the newest are kept', async (t) => {
   const parley = copy();
   t.mock.timers.enable({ apis: ['Date'] });
   for (let number = 0; number < 110; number++) {
-    await keepAnswer(parley, `topics ${number}`, number);
+    await keep(parley, `topics ${number}`, number);
     t.mock.timers.tick(1);
   }
   const kept = await parley.store.list('answers');
@@ -54,14 +73,14 @@ test('of many answers the newest are kept', async (t) => {
 
 test('the end of a session erases them', async () => {
   const parley = copy();
-  await keepAnswer(parley, 'topics 1', []);
+  await keep(parley, 'topics 1', []);
   await eraseCopy(parley.store, '1');
   assert.deepEqual(await parley.store.list('answers'), []);
 });
 
 test('a store that fails keeps nothing', async () => {
   const fail = () => Promise.reject(new Error('no disk'));
-  const parley = { store: { get: fail, list: fail, update: fail }, mirror: { generation: 0 } };
-  await keepAnswer(parley, 'topics 1', []);
+  const parley = { store: { get: fail, list: fail, update: fail }, mirror: { history: { generation: 0, start: 'a' } } };
+  await keep(parley, 'topics 1', []);
   assert.equal(await keptAnswer(parley, 'topics 1'), null);
 });

@@ -24,7 +24,8 @@ const PAUSE = 3_000;
 export async function open(shell, _, restore) {
   const { site } = shell;
   // Activity and counts come from the server; what is held is shown meanwhile.
-  const loading = loadForums(site).then(() => keepActivity(site));
+  const history = site.parley?.mirror.history;
+  const loading = loadForums(site).then(() => keepActivity(site, history));
   if (!site.forums.size) await loading;
   else loading.catch(() => restoreActivity(site));
   let count = restore?.count ?? PAGE;
@@ -89,10 +90,10 @@ export async function open(shell, _, restore) {
 const NAME = 'forums';
 
 /** Keeps the last topics and numbers of members for use offline. */
-async function keepActivity({ parley, activity }) {
+async function keepActivity({ parley, activity }, history) {
   if (!parley) return;
   const { keepAnswer } = await import('../../parley/answers.js');
-  await keepAnswer(parley, NAME, [...activity.values()]);
+  await keepAnswer(parley, NAME, [...activity.values()], history);
 }
 
 /** Shows what was kept of forums that this start knows nothing of. */

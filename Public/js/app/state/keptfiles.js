@@ -10,12 +10,14 @@ let last = Promise.resolve();
 /** Keeps facts, one call after the other. */
 export function keepFiles(parley, data) {
   last = last.then(async () => {
+    const { generation } = parley.mirror;
     const kept = await keptFiles(parley);
     for (const it of data) {
       kept.delete(it.id);
       kept.set(it.id, it);
     }
-    await keepAnswer(parley, NAME, [...kept].slice(-MAX));
+    // Facts of a file outlive a restart: no other file gets its id.
+    await keepAnswer(parley, NAME, [...kept].slice(-MAX), { generation });
   });
   return last;
 }

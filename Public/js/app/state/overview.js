@@ -114,6 +114,7 @@ export class Overview {
     const turn = ++this.#asked;
     const isCurrent = () => turn === this.#asked && parley === this.#site.parley;
     const seen = new Set(this.seen);
+    const { history } = parley.mirror;
     try {
       const asked = this.#early ?? this.#ask();
       this.#early = null;
@@ -125,7 +126,7 @@ export class Overview {
       this.further = this.further.map((it) => withoutRead(it, seen));
       this.#take(found);
       clearTimeout(this.#keeping);
-      this.#keeping = setTimeout(() => this.#keep(parley, found).catch(() => {}), KEEPS_AFTER);
+      this.#keeping = setTimeout(() => this.#keep(parley, found, history).catch(() => {}), KEEPS_AFTER);
     } catch (error) {
       this.#askedAt = 0;
       this.#cursor = undefined;
@@ -163,9 +164,9 @@ export class Overview {
   }
 
   /** Keeps an answer for the next start. */
-  async #keep(parley, found) {
+  async #keep(parley, found, history) {
     const { keepAnswer } = await import('../../parley/answers.js');
-    await keepAnswer(parley, KEPT, { ...found, included: null });
+    await keepAnswer(parley, KEPT, { ...found, included: null }, history);
     if (parley === this.#site.parley) localStorage.setItem(KEPT, '1');
   }
 
