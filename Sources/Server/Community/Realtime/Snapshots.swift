@@ -20,7 +20,7 @@ extension Community {
       snapshot.hasMoreConversations = own.count > bounds.snapshotConversations
       snapshot.forums = Array(forums.prefix(bounds.snapshotForums))
       var conversations = try tx.readable(
-        Array(own.prefix(bounds.snapshotConversations)), by: caller, user, bounds)
+        Array(own.prefix(bounds.snapshotConversations)), in: forums, by: caller, user, bounds)
       try tx.addLastMessages(to: &conversations)
       snapshot.conversations = try tx.views(conversations, by: caller, bounds)
       snapshot.levels = try tx.levels(of: user)
@@ -40,13 +40,16 @@ extension Community {
 extension ReadTransaction {
   /// The conversations that the caller may read, each from its first readable message. In a forum with full history the
   /// rights need no query per conversation.
+  ///
+  /// - Parameter known: forums that were read in this transaction.
   fileprivate func readable(
-    _ conversations: [OwnConversation], by caller: Caller, _ user: ID<User>, _ bounds: Bounds
+    _ conversations: [OwnConversation], in known: [ForumView], by caller: Caller, _ user: ID<User>, _ bounds: Bounds
   ) throws(Refusal) -> [OwnConversation] {
     let ids = Set(conversations.compactMap(\.conversation.forum)).sorted()
-    let forums = try forums(ids)
-    let subjects = ids.map { UserSubject(user, $0) }
-    let (roles, groupAccess) = (try roles(of: subjects), try groupAccess(of: subjects))
+    var standings = Dictionary(known.map { ($0.forum.id, Self.standing($0)) }) { one, _ in one }
+    for view in try forums(ids.filter { standings[$0] == nil }, for: user) {
+      standings[view.forum.id] = Self.standing(view)
+    }
     let limited = try forumsWithHistoryStart(among: ids, for: user)
     var readable: [OwnConversation] = []
     for own in conversations {
@@ -54,15 +57,17 @@ extension ReadTransaction {
         readable.append(own)
         continue
       }
-      guard let forum = forums[id] else { continue }
-      let standing = ForumStanding(
-        visibility: forum.visibility, role: roles[UserSubject(user, id)],
-        groupAccess: groupAccess[UserSubject(user, id)])
-      guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
+      guard let standing = standings[id], Permissions.rights(of: caller.role, in: standing).contains(.read) else {
+        continue
+      }
       readable.append(
         limited.contains(id) ? try ownConversation(own.conversation.id, for: caller, user, bounds) : own)
     }
     return readable
+  }
+
+  private static func standing(_ view: ForumView) -> ForumStanding {
+    ForumStanding(visibility: view.forum.visibility, role: view.role, groupAccess: view.groupAccess)
   }
 
   /// The users that appear in the snapshot. A guest gets only those it may see.

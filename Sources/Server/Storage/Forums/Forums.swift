@@ -229,6 +229,12 @@ extension ReadTransaction {
     found = Dictionary(found.map { ($0.id, $0) }) { one, _ in one }.values.map { $0 }
     found.sort { slice.isBackward ? $0.activity < $1.activity : $0.activity > $1.activity }
     let ids = found.prefix(slice.limit).map { ID<Forum>($0.id) }
+    return try forums(ids, for: user)
+  }
+
+  /// The forums with these ids, in their order, with the roles and the access of the user. Omits deleted ones.
+  public func forums(_ ids: [ID<Forum>], for user: ID<User>?) throws(Refusal) -> [ForumView] {
+    guard !ids.isEmpty else { return [] }
     let forums = try forums(ids)
     let roles = try user.map { user throws(Refusal) in try self.roles(of: ids.map { UserSubject(user, $0) }) }
     let access = try user.map { user throws(Refusal) in try groupAccess(of: ids.map { UserSubject(user, $0) }) }
