@@ -179,11 +179,12 @@ final class Stage {
         query: queryStart < path.endIndex ? String(path[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     requests += 1
+    let request = Request(head: head, body: RequestBody(body))
     let context = Context(
       id: RequestID(process: 1, number: requests), now: clock.now, uptime: clock.now, loop: loop,
       peer: IPAddress("192.0.2.1"),
-      isEncrypted: false, head: head, addresses: server.site.addresses, locals: server.locals)
-    return await server.site.respond(Request(head: head, body: RequestBody(body)), context, server.site.plan(head))
+      isEncrypted: false, request: request, addresses: server.site.addresses, locals: server.locals)
+    return await server.site.respond(request, context, server.site.plan(head))
   }
 
   /// Sends a request, waits until all work is done, and returns the response.

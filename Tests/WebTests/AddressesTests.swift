@@ -12,7 +12,7 @@ import Web
     let head = RequestHead(method: .get, target: Target(path: "/", authority: authority), fields: fields)
     return Context(
       id: RequestID(process: 0, number: 0), now: 0, uptime: 0, loop: loop, peer: peer.flatMap { IPAddress($0) },
-      isEncrypted: isEncrypted, head: head, addresses: addresses)
+      isEncrypted: isEncrypted, request: Request(head: head, body: RequestBody()), addresses: addresses)
   }
 
   private actor Loop {}

@@ -40,11 +40,12 @@ actor InMemory {
         query: queryStart < target.endIndex ? String(target[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
+    let request = Request(head: head, body: RequestBody(body))
     let context = Context(
       id: RequestID(process: 0xabcd, number: count), now: now, uptime: now, loop: self, peer: peer,
       isEncrypted: isEncrypted,
-      head: head, addresses: site.addresses)
-    var response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+      request: request, addresses: site.addresses)
+    var response = await site.respond(request, context, site.plan(head))
     // The server adds them while it writes the head.
     response.fields.addMissing(from: site.commonFields)
     return Answer(status: response.status.code, fields: response.fields, body: await Self.content(response.body))

@@ -6,7 +6,7 @@ import ParleyWire
 import Web
 
 final class Exchange {
-  let head: RequestHead
+  let request: Request
   let id: RequestID
   let began: Int64
   let plan: Application.Plan
@@ -39,18 +39,17 @@ final class Exchange {
   private static let maxDiscarded = 262_144
 
   private init(
-    head: RequestHead, id: RequestID, began: Int64, plan: Application.Plan, body: RequestBody, decoder: BodyDecoder?,
-    keepsAlive: Bool
+    _ request: Request, id: RequestID, began: Int64, plan: Application.Plan, decoder: BodyDecoder?, keepsAlive: Bool
   ) {
-    self.head = head
+    self.request = request
     self.id = id
     self.began = began
     bodyStartedAt = began
     self.plan = plan
-    self.body = body
+    body = request.body
     self.decoder = decoder
     self.keepsAlive = keepsAlive
-    awaitsContinue = head.expectsContinue
+    awaitsContinue = request.head.expectsContinue
   }
 
   convenience init(_ head: RequestHead, on connection: HTTPConnection, now: Int64) {
@@ -59,7 +58,7 @@ final class Exchange {
     let keepsAlive = head.keepsAlive && !shard.isDraining
     guard head.framing != .none, head.framing != .length(0) else {
       self.init(
-        head: head, id: shard.nextID(), began: now, plan: plan, body: shard.emptyBody, decoder: nil,
+        Request(head: head, body: shard.emptyBody), id: shard.nextID(), began: now, plan: plan, decoder: nil,
         keepsAlive: keepsAlive)
       return
     }
@@ -71,7 +70,7 @@ final class Exchange {
       connection?.bodyConsumed()
     }
     self.init(
-      head: head, id: shard.nextID(), began: now, plan: plan, body: body,
+      Request(head: head, body: body), id: shard.nextID(), began: now, plan: plan,
       decoder: BodyDecoder(head.framing, limit: plan.bodyLimit), keepsAlive: keepsAlive)
   }
 
@@ -115,7 +114,7 @@ final class Exchange {
   var hasDiscardedTooMuch: Bool { discarded > Self.maxDiscarded }
 
   private var canDiscardBody: Bool {
-    if head.expectsContinue { return false }
+    if request.head.expectsContinue { return false }
     if let contentLength = body.contentLength { return contentLength <= Self.maxDiscarded }
     return true
   }
@@ -136,14 +135,13 @@ final class Exchange {
     isStarted = true
     let shard = connection.shard
     let application = shard.application
-    let request = Request(head: head, body: body)
     let context = Context(
       id: id, now: shard.clock.milliseconds(loop.now), uptime: loop.now / 1_000_000, loop: loop, peer: connection.peer,
-      isEncrypted: connection.isEncrypted, head: head, addresses: application.addresses, locals: shard.locals,
+      isEncrypted: connection.isEncrypted, request: request, addresses: application.addresses, locals: shard.locals,
       memory: connection)
     let task = Task.immediate {
       _ = loop
-      let response = await application.respond(request, context, self.plan)
+      let response = await application.respond(self.request, context, self.plan)
       self.answer(response, on: connection, loop)
     }
     // A handler that did not suspend has ended by now.
@@ -175,7 +173,7 @@ final class Exchange {
     }
     if response.fields.hasToken("connection", "close") || !isBodyComplete && !canDiscardBody { keepsAlive = false }
     var output = writeHead(response, connection.shard, now: loop.now)
-    guard response.status.allowsBody, head.method != .head else {
+    guard response.status.allowsBody, request.head.method != .head else {
       stream.write(output)
       return connection.completed(self)
     }
@@ -273,8 +271,8 @@ final class Exchange {
     let now = ParleyNetworking.Clock.monotonic()
     shard.counts.add(status: status.code, nanoseconds: now - began, isAborted: isAborted)
     shard.accessLog?.logRequest(
-      head, status: status, sent: sent, id: id,
-      client: shard.application.addresses.client(peer: connection.peer, head.fields), at: shard.clock.milliseconds(now),
-      nanoseconds: now - began, isAborted: isAborted)
+      request.head, status: status, sent: sent, id: id,
+      client: shard.application.addresses.client(peer: connection.peer, request.fields),
+      at: shard.clock.milliseconds(now), nanoseconds: now - began, isAborted: isAborted)
   }
 }

@@ -398,7 +398,7 @@ final class HTTPConnection: StreamHandler, RequestMemory {
   ) {
     do {
       let (fields, agreement) = try WebSocketHandshake.accept(
-        exchange.head, subprotocols: upgrade.subprotocols, deflate: upgrade.options.deflate)
+        exchange.request.head, subprotocols: upgrade.subprotocols, deflate: upgrade.options.deflate)
       stream.write(exchange.writeUpgradeHead(fields, response, shard, now: loop.now))
       exchange.log(on: self)
 
@@ -416,7 +416,7 @@ final class HTTPConnection: StreamHandler, RequestMemory {
       if shard.isDraining { socket.drain() }
     } catch {
       let problem = Problem(refused: error.status, error.reason, fields: error.fields)
-      let origin = shard.application.addresses.origin(peer: peer, isEncrypted: isEncrypted, exchange.head)
+      let origin = shard.application.addresses.origin(peer: peer, isEncrypted: isEncrypted, exchange.request.head)
       exchange.answer(problem.response(id: exchange.id, origin: origin), on: self, loop)
     }
   }

@@ -32,7 +32,7 @@ extension Exchange {
       output.append("Content-Length: " as StaticString)
       output.append(decimal: length)
       output.append("\r\n" as StaticString)
-    } else if head.version == .http11 {
+    } else if request.head.version == .http11 {
       isChunked = true
       output.append("Transfer-Encoding: chunked\r\n" as StaticString)
     } else {
@@ -40,7 +40,7 @@ extension Exchange {
     }
     if !keepsAlive {
       if !response.fields.has("connection") { output.append("Connection: close\r\n" as StaticString) }
-    } else if head.version == .http10 {
+    } else if request.head.version == .http10 {
       output.append("Connection: keep-alive\r\n" as StaticString)
     }
   }

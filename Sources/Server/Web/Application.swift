@@ -75,11 +75,8 @@ public final class Application: Sendable {
     if let address = context.newAddress { return FormerOrigin.response(to: request, at: address) }
     var response: Response
     do {
-      if plan.parameters.isEmpty {
-        response = try await plan.handler(request, context)
-      } else {
-        response = try await plan.handler(request.with(plan.parameters), context)
-      }
+      request.parameters = plan.parameters
+      response = try await plan.handler(request, context)
     } catch {
       if error.status.code >= 500, let cause = error.cause { log("\(context.id) \(cause)") }
       response =

@@ -1,7 +1,7 @@
 public import ParleyWire
 
-/// Connection and server state that a handler needs besides the request.
-public struct Context {
+/// Connection and server state that a handler needs besides the request. A class: handlers pass it on without a copy.
+public final class Context {
   public let id: RequestID
   /// Arrival of the request, in milliseconds since 1970.
   public let now: Int64
@@ -17,11 +17,11 @@ public struct Context {
   public let locals: Locals
   /// The memory budget, which counts the memory of a handler until it responds.
   public let memory: (any RequestMemory)?
-  private let head: RequestHead
+  private let request: Request
   private let addresses: Addresses
 
   public init(
-    id: RequestID, now: Int64, uptime: Int64, loop: any Actor, peer: IPAddress?, isEncrypted: Bool, head: RequestHead,
+    id: RequestID, now: Int64, uptime: Int64, loop: any Actor, peer: IPAddress?, isEncrypted: Bool, request: Request,
     addresses: Addresses, locals: Locals = Locals(), memory: (any RequestMemory)? = nil
   ) {
     self.id = id
@@ -33,11 +33,11 @@ public struct Context {
     self.addresses = addresses
     self.locals = locals
     self.memory = memory
-    self.head = head
+    self.request = request
   }
 
   /// The client address behind trusted proxies.
-  public var client: IPAddress? { addresses.client(peer: peer, head.fields) }
+  public var client: IPAddress? { addresses.client(peer: peer, request.fields) }
 
   /// The peer, if it sends forwarding fields although it is no trusted proxy.
   public func untrustedProxy(_ fields: Fields) -> IPAddress? {
@@ -48,13 +48,13 @@ public struct Context {
   }
 
   /// The public origin of this server, such as `https://chat.example.org`.
-  public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, head) }
+  public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, request.head) }
 
   /// The main public origin that the operator has set. Clients can't choose it, in contrast to `origin` without one.
   public var publicOrigin: String? { addresses.publicOrigins.first?.origin }
 
   /// The same address at the main public origin, for a request to an earlier origin of the site.
-  var newAddress: String? { addresses.newAddress(peer: peer, isEncrypted: isEncrypted, head) }
+  var newAddress: String? { addresses.newAddress(peer: peer, isEncrypted: isEncrypted, request.head) }
 
   /// The origins of the site, the main one first.
   public var ownOrigins: [String] { addresses.publicOrigins.isEmpty ? [origin] : addresses.publicOrigins.map(\.origin) }
@@ -64,14 +64,14 @@ public struct Context {
 
   /// Whether the client sent this request over TLS: to this server, or to the trusted proxy that states it. The public origin
   /// does not tell, since a request may come by another way.
-  public var isFromTLS: Bool { addresses.isFromTLS(peer: peer, isEncrypted: isEncrypted, head.fields) }
+  public var isFromTLS: Bool { addresses.isFromTLS(peer: peer, isEncrypted: isEncrypted, request.fields) }
 
   /// Whether a program of this machine sent the request, and no proxy passed it on.
-  public var isFromThisMachine: Bool { (peer?.isLoopback ?? true) && !Addresses.isForwarded(head.fields) }
+  public var isFromThisMachine: Bool { (peer?.isLoopback ?? true) && !Addresses.isForwarded(request.fields) }
 
   /// Whether a page with this Origin is one of ours.
   public func isOwnOrigin(_ text: String) -> Bool {
-    addresses.isOwn(text, peer: peer, isEncrypted: isEncrypted, head)
+    addresses.isOwn(text, peer: peer, isEncrypted: isEncrypted, request.head)
   }
 }
 

@@ -1,11 +1,11 @@
 public import ParleyWire
 
-/// A request of a client.
-public struct Request {
-  public var head: RequestHead
-  public var body: RequestBody
-  /// The values of the route's `{names}`, percent-decoded.
-  public var parameters: PathParameters
+/// A request of a client. A class: handlers pass it on without a copy of its fields.
+public final class Request {
+  public let head: RequestHead
+  public let body: RequestBody
+  /// The values of the route's `{names}`, percent-decoded. The application sets them before it calls the route's handler.
+  public internal(set) var parameters: PathParameters
 
   public init(head: RequestHead, body: RequestBody, parameters: PathParameters = PathParameters()) {
     self.head = head
@@ -17,8 +17,11 @@ public struct Request {
   public var fields: Fields { head.fields }
   public var path: String { head.target.path }
 
-  func with(_ parameters: PathParameters) -> Request {
-    Request(head: head, body: body, parameters: parameters)
+  /// The same request for another path.
+  public func with(path: String) -> Request {
+    var head = head
+    head.target = Target(path: path)
+    return Request(head: head, body: body, parameters: parameters)
   }
 }
 

@@ -19,10 +19,8 @@ enum DaemonRoutes {
       app?.add(to: &routes, api)
       for path in ["/openapi.json", "/asyncapi.json"] {
         routes.on(.get, API.base + path) { request, context throws(Problem) in
-          var request = request
-          request.head.target = Target(path: path)
           guard let files else { throw .notFound }
-          return try await files.respond(request, context)
+          return try await files.respond(request.with(path: path), context)
         }
       }
       probes?.add(to: &routes)

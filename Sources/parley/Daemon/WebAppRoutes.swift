@@ -67,9 +67,7 @@ struct WebAppRoutes: Sendable {
   private func file(_ path: String) -> Handler {
     let files = files
     @Sendable func answer(_ request: Request, _ context: Context) async throws(Problem) -> Response {
-      var request = request
-      request.head.target = Target(path: path)
-      return try await files.respond(request, context)
+      try await files.respond(request.with(path: path), context)
     }
     return answer
   }

@@ -156,11 +156,12 @@ private actor SiteLoop {
         query: queryStart < target.endIndex ? String(target[queryStart...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
+    let request = Request(head: head, body: RequestBody(body))
     let context = Context(
       id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, uptime: 1_000_000, loop: self,
       peer: IPAddress("192.0.2.1"),
-      isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
-    let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+      isEncrypted: false, request: request, addresses: site.addresses, locals: locals)
+    let response = await site.respond(request, context, site.plan(head))
     var pieces: [[UInt8]] = []
     if case .bytes(let bytes) = response.body { pieces = [bytes] }
     let left = Mutex(pieces)

@@ -151,10 +151,13 @@ struct Micro {
     var parser = RequestParser()
     guard let (head, _) = try parser.parse(Array(smallHead.utf8).span) else { return }
     let loop = try EventLoop()
-    let context = Context(
-      id: RequestID(process: 1, number: 1), now: 0, uptime: 0, loop: loop, peer: nil, isEncrypted: false, head: head,
-      addresses: site.addresses)
-    for _ in 0..<times { _ = await site.respond(Request(head: head, body: RequestBody()), context, site.plan(head)) }
+    for _ in 0..<times {
+      let request = Request(head: head, body: RequestBody())
+      let context = Context(
+        id: RequestID(process: 1, number: 1), now: 0, uptime: 0, loop: loop, peer: nil, isEncrypted: false,
+        request: request, addresses: site.addresses)
+      _ = await site.respond(request, context, site.plan(head))
+    }
   }
 }
 
