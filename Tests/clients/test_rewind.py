@@ -173,10 +173,14 @@ class Device(Home, RestartingTest):
             self.ask("POST", f"/conversations/{self.room}/messages", {"text": text})
 
     def check_copy(self, warning=""):
-        """Twice, because the first answer may mend what the second one shows."""
-        for _ in range(2):
-            self.assertIn("Up to date", self.tell("sync", "--whole", "Knitting", warning=warning))
+        """A plain sync leaves no other message than the server's, but fetches no further page. Then twice whole: the first answer
+        may mend what the second one shows."""
+        for arguments in ([], ["--whole", "Knitting"], ["--whole", "Knitting"]):
+            self.assertIn("Up to date", self.tell("sync", *arguments, warning=warning))
             warning = ""
+            self.compare(is_whole=bool(arguments))
+
+    def compare(self, is_whole):
         page = self.ask("GET", f"/conversations/{self.room}/messages?limit=200&order=asc")
         seen = lambda message: (message["id"], message["text"], message["revision"], message["actions"])
         expected = [seen(message) for message in page["data"]]
@@ -184,7 +188,11 @@ class Device(Home, RestartingTest):
         lines = self.tell("read", "Knitting", "--limit", "200", "--json", warning="Showing cached data").splitlines()
         held = [json.loads(line) for line in lines]
         self.server = self.serve()
-        self.assertEqual([seen(message) for message in held], expected)
+        held = [seen(message) for message in held]
+        self.assertEqual([message for message in held if message not in expected], [])
+        self.assertEqual([message[1] for message in held[:2]], ["one", "two"])
+        if is_whole:
+            self.assertEqual(held, expected)
 
     def check_goes_back(self, is_hot):
         self.tell("login", self.url, "ada", given=PASSWORD + "\n")
