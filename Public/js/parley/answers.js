@@ -1,22 +1,24 @@
 // Answers of the server that are kept for use offline, such as the first page of a list. They belong to the cache of the user,
-// which a sign-out erases, and to the history of the server at their request: a restore changes it, and a restart may, since no
+// which a sign-out erases, and to the start of the server at their request: another start may have lost their contents, and no
 // cursor covers them.
 
 import { put } from './store.js';
 
 /** The number of kept answers. */
 const max = 100;
+/** The start of an answer that outlives restarts. */
+export const anyStart = 'any';
 /** The age after which an answer is no longer used, in milliseconds. */
 const maxAge = 30 * 86_400_000;
 
 /**
  * Keeps an answer under a name. Without a disk nothing is kept.
  * @param {import('./parley.js').Parley} parley @param {string} name @param {any} value
- * @param {import('./reducer.js').Asked} asked The history at the request. Without a start, the answer outlives restarts.
+ * @param {string | null} start `mirror.start` at the request.
  */
-export async function keepAnswer({ store }, name, value, asked) {
+export async function keepAnswer({ store }, name, value, start) {
   try {
-    await store.update([], () => [put('answers', { ...asked, name, at: Date.now(), value })]);
+    await store.update([], () => [put('answers', { name, start, at: Date.now(), value })]);
     const all = await store.list('answers');
     if (all.length <= max) return;
     const oldest = all.sort((one, other) => one.at - other.at).slice(0, all.length - max);
@@ -27,14 +29,13 @@ export async function keepAnswer({ store }, name, value, asked) {
 }
 
 /**
- * A kept answer; null if there is none of this history of the server.
+ * A kept answer; null if there is none of this start of the server.
  * @param {import('./parley.js').Parley} parley @param {string} name @returns {Promise<any>}
  */
 export async function keptAnswer({ store, mirror }, name) {
   const row = await store.get('answers', name).catch(() => undefined);
-  const { generation, start } = mirror.history;
-  const isOfHistory = row?.generation === generation && (row.start === undefined || row.start === start);
-  return isOfHistory && Date.now() - row.at < maxAge ? row.value : null;
+  const isOfStart = row && (row.start === anyStart || row.start === mirror.start);
+  return isOfStart && Date.now() - row.at < maxAge ? row.value : null;
 }
 
 /**
@@ -43,10 +44,10 @@ export async function keptAnswer({ store, mirror }, name) {
  * @param {import('./parley.js').Parley | null} parley @param {string} name @param {() => Promise<Answer>} load @returns {Promise<Answer>}
  */
 export async function loadAnswer(parley, name, load) {
-  const asked = parley?.mirror.history;
+  const start = parley?.mirror.start;
   try {
     const answer = await load();
-    if (parley && asked) keepAnswer(parley, name, answer, asked);
+    if (parley && start !== undefined) keepAnswer(parley, name, answer, start);
     return answer;
   } catch (/** @type {any} */ error) {
     const kept = error.isTemporary && parley ? await keptAnswer(parley, name) : null;

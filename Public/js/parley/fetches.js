@@ -265,7 +265,7 @@ export class Fetches {
    */
   async #keepAnswer(call, sources, change) {
     for (;;) {
-      const asked = this.#sync.mirror.history;
+      const asked = { generation: this.#sync.mirror.generation, start: this.#sync.mirror.start };
       const known = this.#sync.mirror.position;
       const found = await orGone(call());
       let isKept = false;

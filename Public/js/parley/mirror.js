@@ -157,14 +157,6 @@ export class Mirror {
     return this.value('start');
   }
 
-  /**
-   * The history of the server, to which a request of this moment belongs.
-   * @returns {{ generation: number, start: string | null }}
-   */
-  get history() {
-    return { generation: this.generation, start: this.start };
-  }
-
   get position() {
     return position(this.generation, this.lastEvent);
   }

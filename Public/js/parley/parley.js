@@ -140,7 +140,8 @@ export class Parley {
     const publish = (/** @type {Change[]} */ changes) => this.#publish(changes);
     const emit = (/** @type {string} */ kind, /** @type {any} */ detail) => this.#tell(kind, detail);
     const now = () => ({
-      ...mirror.history,
+      generation: mirror.generation,
+      start: mirror.start,
       cursor: mirror.lastEvent,
       me: mirror.me?.id ?? null,
       isOfThisStart: (/** @type {string} */ position) => mirror.isOfThisStart(position),

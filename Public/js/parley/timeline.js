@@ -101,12 +101,12 @@ export class Timeline {
   async refresh() {
     const request = ++this.#started;
     const { parley } = this;
-    const [waiting, asked] = [parley.operations(), parley.mirror.history];
+    const [waiting, { start }] = [parley.operations(), parley.mirror];
     const answer = await this.#load({ limit: Math.min(maxPage, Math.max(page, this.#entries.length)) });
     if (request < this.#shown) return;
     [this.#shown, this.#entries, this.#next] = [request, answer.entries, answer.next];
     this.#changes = new Map(waiting.map((it) => [it.id, it]));
-    await keepAnswer(parley, name, answer.entries, asked);
+    await keepAnswer(parley, name, answer.entries, start);
     this.#show();
   }
 

@@ -55,10 +55,10 @@ async function topics(shell, forum, query) {
     return page;
   };
   const load = async () => {
-    const history = site.parley?.mirror.history;
+    const start = site.parley?.mirror.start;
     const page = await fetchPage(next);
     if (!next && !filter && !tag && !order && site.parley)
-      import('../../parley/answers.js').then(({ keepAnswer }) => keepAnswer(site.parley, name, page.data, history)).catch(() => {});
+      import('../../parley/answers.js').then(({ keepAnswer }) => keepAnswer(site.parley, name, page.data, start)).catch(() => {});
     const listed = new Set(list.map(({ id }) => id));
     list.push(...page.data.filter(({ id }) => !listed.has(id)));
     next = page.next;

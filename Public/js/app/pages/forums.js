@@ -24,8 +24,8 @@ const PAUSE = 3_000;
 export async function open(shell, _, restore) {
   const { site } = shell;
   // Activity and counts come from the server; what is held is shown meanwhile.
-  const history = site.parley?.mirror.history;
-  const loading = loadForums(site).then(() => keepActivity(site, history));
+  const start = site.parley?.mirror.start;
+  const loading = loadForums(site).then(() => keepActivity(site, start));
   if (!site.forums.size) await loading;
   else loading.catch(() => restoreActivity(site));
   let count = restore?.count ?? PAGE;
@@ -90,10 +90,10 @@ export async function open(shell, _, restore) {
 const NAME = 'forums';
 
 /** Keeps the last topics and numbers of members for use offline. */
-async function keepActivity({ parley, activity }, history) {
+async function keepActivity({ parley, activity }, start) {
   if (!parley) return;
   const { keepAnswer } = await import('../../parley/answers.js');
-  await keepAnswer(parley, NAME, [...activity.values()], history);
+  await keepAnswer(parley, NAME, [...activity.values()], start);
 }
 
 /** Shows what was kept of forums that this start knows nothing of. */

@@ -1,6 +1,6 @@
 // The facts of the newest files, kept for use offline.
 
-import { keepAnswer, keptAnswer } from '../../parley/answers.js';
+import { anyStart, keepAnswer, keptAnswer } from '../../parley/answers.js';
 
 const NAME = 'files';
 const MAX = 500;
@@ -10,14 +10,13 @@ let last = Promise.resolve();
 /** Keeps facts, one call after the other. */
 export function keepFiles(parley, data) {
   last = last.then(async () => {
-    const { generation } = parley.mirror;
     const kept = await keptFiles(parley);
     for (const it of data) {
       kept.delete(it.id);
       kept.set(it.id, it);
     }
-    // Facts of a file outlive a restart: no other file gets its id.
-    await keepAnswer(parley, NAME, [...kept].slice(-MAX), { generation });
+    // No other file gets the id of one.
+    await keepAnswer(parley, NAME, [...kept].slice(-MAX), anyStart);
   });
   return last;
 }

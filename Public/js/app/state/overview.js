@@ -114,7 +114,7 @@ export class Overview {
     const turn = ++this.#asked;
     const isCurrent = () => turn === this.#asked && parley === this.#site.parley;
     const seen = new Set(this.seen);
-    const { history } = parley.mirror;
+    const { start } = parley.mirror;
     try {
       const asked = this.#early ?? this.#ask();
       this.#early = null;
@@ -126,7 +126,7 @@ export class Overview {
       this.further = this.further.map((it) => withoutRead(it, seen));
       this.#take(found);
       clearTimeout(this.#keeping);
-      this.#keeping = setTimeout(() => this.#keep(parley, found, history).catch(() => {}), KEEPS_AFTER);
+      this.#keeping = setTimeout(() => this.#keep(parley, found, start).catch(() => {}), KEEPS_AFTER);
     } catch (error) {
       this.#askedAt = 0;
       this.#cursor = undefined;
@@ -164,9 +164,9 @@ export class Overview {
   }
 
   /** Keeps an answer for the next start. */
-  async #keep(parley, found, history) {
+  async #keep(parley, found, start) {
     const { keepAnswer } = await import('../../parley/answers.js');
-    await keepAnswer(parley, KEPT, { ...found, included: null }, history);
+    await keepAnswer(parley, KEPT, { ...found, included: null }, start);
     if (parley === this.#site.parley) localStorage.setItem(KEPT, '1');
   }
 
