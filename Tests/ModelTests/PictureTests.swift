@@ -5,11 +5,11 @@ import ParleyModel
 import TestSupport
 import Testing
 
-/// 1,000 digests over all twelve hues.
+/// 1,000 digests over all hues.
 private let digests: [[UInt8]] = {
   var random = Seeded(seed: 7)
   return (0..<1_000).map { number in
-    [UInt8(number % 12)] + (0..<31).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    [UInt8(number % 24)] + (0..<31).map { _ in UInt8(truncatingIfNeeded: random.next()) }
   }
 }()
 
@@ -20,8 +20,8 @@ private func isWellFormed(_ svg: String) -> Bool {
 @Test func `drawings are stable across releases`() throws {
   let blossoms = try Digest.sha256(of: Array(digests.map(Picture.blossom).joined().utf8))
   let quilts = try Digest.sha256(of: Array(digests.map(Picture.quilt).joined().utf8))
-  #expect(Hex.text(blossoms) == "85c425c46e624878bd85631c041f0fe51d3cc8419001328c58fa46dbc6af411c")
-  #expect(Hex.text(quilts) == "c707aa5acf6d2329d5d537a105d30e78bcd6281d9ea1ec6239ca723aba2a5444")
+  #expect(Hex.text(blossoms) == "79c9016ae1479eb175b77433d59bbec6a0668e1d9151f3a3433b35fc7d2e761f")
+  #expect(Hex.text(quilts) == "30ff912431960f51f53262aad127bfe992cd5694a758fc49f231ed732322ff3c")
 }
 
 @Test func `drawings differ between digests`() {
@@ -39,19 +39,27 @@ private func isWellFormed(_ svg: String) -> Bool {
   }
 }
 
-@Test(arguments: 0..<12)
+@Test(arguments: 0..<24)
 func `every hue has contrast to light and dark pages, and its shapes to the hue`(hue: UInt8) throws {
-  let colors = Picture.blossom([hue]).matches(of: try Regex("fill=\"#([0-9a-f]{6})\"")).compactMap { match in
-    match.output[1].substring.flatMap { UInt32($0, radix: 16) }
+  for companion in 0..<5 as Range<UInt8> {
+    let fills = try Regex("fill=\"#([0-9a-f]{6})\"")
+    let colors = Picture.quilt([hue, companion]).matches(of: fills).compactMap { match in
+      match.output[1].substring.flatMap { UInt32($0, radix: 16) }
+    }
+    let ground = try #require(colors.first)
+    let dark = try #require(colors.first { $0 != ground })
+    let light = try #require(colors.first { $0 != ground && $0 != dark })
+    for page in [0xfbfaf8, 0xffffff, 0x141217, 0x100e13] as [UInt32] { #expect(contrast(ground, page) >= 3) }
+    for color in [light, 0xf6f4f1] {
+      #expect(contrast(color, ground) >= 3)
+      #expect(contrast(color, dark) >= 3)
+    }
   }
-  let ground = try #require(colors.first)
-  let dark = try #require(colors.first { $0 != ground })
-  let light = try #require(colors.first { $0 != ground && $0 != dark })
-  for page in [0xfbfaf8, 0xffffff, 0x141217, 0x100e13] as [UInt32] { #expect(contrast(ground, page) >= 3) }
-  for color in [light, 0xffffff] {
-    #expect(contrast(color, ground) >= 3)
-    #expect(contrast(color, dark) >= 3)
-  }
+}
+
+@Test func `a hue has five companions`() {
+  let lights = Set((0..<5).map { Picture.quilt([0, $0, 0, 0, 0, 0, 0, 0, 0, 0]) })
+  #expect(lights.count == 5)
 }
 
 /// WCAG 2.2, relative luminance and contrast ratio.

@@ -37,7 +37,7 @@ class OwnPictures(Village):
         expect(own).to_have_js_property("naturalWidth", 320)
         # A generated picture is a quiet ground, an own one is shown as it is.
         expect(own).to_have_css("opacity", "1")
-        expect(page.locator(f".tile[href^='/f/{self.garden['id']}'] .tile-picture > img")).to_have_css("opacity", "0.3")
+        expect(page.locator(f".tile[href^='/f/{self.garden['id']}'] .tile-picture > img")).to_have_css("opacity", "0.5")
 
     def test_a_site_picture_is_uploaded(self):
         page = self.signed_in("ada")

@@ -1,41 +1,41 @@
 /// Default pictures of users and forums: SVG drawn from a digest, stable forever. A user is a blossom, a forum is a
-/// quilt; both in one of twelve hues and its two companions.
+/// quilt; both in one of 24 hues and a companion.
 ///
-/// The ground is a fill of the web app (oklch .52 .19 h, into sRGB); with it go a light colour 50° on (.88 .10) and a
-/// dark one (.44 .16). Light and white have 3:1 against ground and dark, and the ground has 3:1 against light and dark
-/// pages.
+/// The colours are quiet, so that a list of pictures is no louder than its texts: a ground (oklch .55 .08 h, into sRGB), a dark
+/// colour (.45 .07 h), and a light one of a near hue (.88 .05), which has 3:1 against both. The ground has 3:1 against light and
+/// dark pages.
 ///
 /// A change here would change existing pictures: a test pins every drawing.
 public enum Picture {
   /// Picture of a user, from a digest of the name. Uses at most eight bytes.
   public static func blossom(_ digest: [UInt8]) -> String {
     var choice = Choice(digest)
-    let colors = choice.of(palette)
+    let colors = pickColors(&choice)
     let petals = choice.of([5, 6, 8, 9, 10])
     let step = 360 / petals
     let turn = choice.of([0, step / 2])
     var drawing = ring(choice.of(outerPetals), count: petals, from: turn + step / 2, fill: colors.dark)
     drawing += ring(choice.of(middlePetals), count: petals, from: turn, fill: colors.light)
     if choice.of([true, false]) {
-      drawing += ring(choice.of(innerPetals), count: petals, from: turn + step / 2, fill: white)
+      drawing += ring(choice.of(innerPetals), count: petals, from: turn + step / 2, fill: pale)
     }
-    let hearts = [[(white, 8)], [(colors.ground, 9), (white, 5)], [(white, 9), (colors.ground, 4)]]
+    let hearts = [[(pale, 8)], [(colors.ground, 9), (pale, 5)], [(pale, 9), (colors.ground, 4)]]
     for (fill, radius) in choice.of(hearts) { drawing += "<circle fill=\"\(fill)\" r=\"\(radius)\"/>" }
     return svg(ground(colors) + "<g transform=\"translate(50 50)\">\(drawing)</g>")
   }
 
-  /// Picture of a forum, from a digest of the title. Its corners mirror one another. Uses thirteen bytes.
+  /// Picture of a forum, from a digest of the title. Its corners mirror one another. Uses ten bytes.
   public static func quilt(_ digest: [UInt8]) -> String {
     var choice = Choice(digest)
-    let colors = choice.of(palette)
+    let colors = pickColors(&choice)
     var corner = ""
     for index in 0..<4 {
       let (x, y) = (index % 2 * 25, index / 2 * 25)
       if x == y { corner += "<path fill=\"\(colors.dark)\" d=\"M\(x) \(y)h25v25h-25Z\"/>" }
       let patch = choice.of(patches)
       let turn = choice.of([0, 90, 180, 270])
-      let fill = choice.of([colors.light, white, colors.light])
-      corner += "<path fill=\"\(fill)\" transform=\"translate(\(x) \(y)) rotate(\(turn) 12.5 12.5)\" d=\"\(patch)\"/>"
+      let place = "translate(\(x) \(y)) rotate(\(turn) 12.5 12.5)"
+      corner += "<path fill=\"\(colors.light)\" transform=\"\(place)\" d=\"\(patch)\"/>"
     }
     let drawing = ["1 0 0 1 0 0", "-1 0 0 1 100 0", "1 0 0 -1 0 100", "-1 0 0 -1 100 100"].map { mirror in
       "<g transform=\"matrix(\(mirror))\">\(corner)</g>"
@@ -60,21 +60,42 @@ public enum Picture {
     let dark: String
   }
 
-  private static let white = "#ffffff"
+  /// Ground and dark of a hue, light of a companion.
+  private static func pickColors(_ choice: inout Choice) -> Colors {
+    let hue = choice.of(Array(palette.indices))
+    let companion = palette[(hue + choice.of(companions)) % palette.count]
+    return Colors(ground: palette[hue].ground, light: companion.light, dark: palette[hue].dark)
+  }
+
+  private static let pale = "#f6f4f1"
   private static let palette = [
-    Colors(ground: "#b72164", light: "#fecbaf", dark: "#92194f"),
-    Colors(ground: "#be2517", light: "#fad18a", dark: "#971c11"),
-    Colors(ground: "#9a5502", light: "#dbde8f", dark: "#7b4200"),
-    Colors(ground: "#816501", light: "#b5e8a9", dark: "#665002"),
-    Colors(ground: "#607201", light: "#91edcd", dark: "#4c5a01"),
-    Colors(ground: "#017f38", light: "#80ecf1", dark: "#00642b"),
-    Colors(ground: "#027a6b", light: "#a6e1ff", dark: "#036054"),
-    Colors(ground: "#047685", light: "#c2d9ff", dark: "#005e6a"),
-    Colors(ground: "#0070a6", light: "#d6d1fe", dark: "#025884"),
-    Colors(ground: "#4159d4", light: "#f4c4ff", dark: "#3246a9"),
-    Colors(ground: "#7c44c3", light: "#ffc4de", dark: "#62359c"),
-    Colors(ground: "#a1319b", light: "#ffc8c6", dark: "#80257b"),
+    Colors(ground: "#9a5d69", light: "#f6cbd1", dark: "#76444e"),
+    Colors(ground: "#9b5e5b", light: "#f7cbc8", dark: "#784543"),
+    Colors(ground: "#9a614f", light: "#f6cdc0", dark: "#774738"),
+    Colors(ground: "#966444", light: "#f3cfba", dark: "#744a2f"),
+    Colors(ground: "#91683b", light: "#eed2b5", dark: "#6f4d27"),
+    Colors(ground: "#886d37", light: "#e8d5b3", dark: "#685123"),
+    Colors(ground: "#7e7238", light: "#e0d8b3", dark: "#605624"),
+    Colors(ground: "#72773d", light: "#d7dcb6", dark: "#555929"),
+    Colors(ground: "#647b47", light: "#cedebb", dark: "#4a5d31"),
+    Colors(ground: "#557e52", light: "#c5e1c3", dark: "#3d5f3b"),
+    Colors(ground: "#468060", light: "#bde2cb", dark: "#306146"),
+    Colors(ground: "#37816d", light: "#b7e3d4", dark: "#236251"),
+    Colors(ground: "#2d817a", light: "#b3e3dd", dark: "#18625c"),
+    Colors(ground: "#2a7f86", light: "#b2e2e6", dark: "#156066"),
+    Colors(ground: "#307d91", light: "#b3e0ee", dark: "#1c5e6f"),
+    Colors(ground: "#3c7999", light: "#b8def4", dark: "#275c76"),
+    Colors(ground: "#4a769e", light: "#bedbf8", dark: "#34587a"),
+    Colors(ground: "#5971a1", light: "#c6d8f9", dark: "#40557c"),
+    Colors(ground: "#666da0", light: "#cfd5f9", dark: "#4c517c"),
+    Colors(ground: "#73699c", light: "#d8d2f6", dark: "#574e79"),
+    Colors(ground: "#7f6596", light: "#e1cff2", dark: "#604a73"),
+    Colors(ground: "#88618d", light: "#e8cdeb", dark: "#68486c"),
+    Colors(ground: "#905f82", light: "#eecbe3", dark: "#6f4663"),
+    Colors(ground: "#965e76", light: "#f3cbda", dark: "#734459"),
   ]
+  /// The hues, after that of the ground, that a light colour may have.
+  private static let companions = [0, 2, 4, 20, 22]
 
   /// Petals point up from the middle.
   private static let outerPetals = [
