@@ -40,6 +40,19 @@ class Composer(Village):
         expect(title).to_have_value("")
         expect(text).to_have_value("")
 
+    def test_the_text_has_the_height_of_the_window(self):
+        for size in ("phone", "desktop"):
+            page = self.signed_in("grace", size)
+            _, text = self.new(page)
+            height = page.viewport_size["height"]
+            self.assertGreaterEqual(self.box(text)["height"], 0.4 * height)
+            begin = page.get_by_role("button", name="Post topic")
+            expect(begin).to_be_in_viewport(ratio=1)
+            # A keyboard leaves half of a phone.
+            page.set_viewport_size({"width": page.viewport_size["width"], "height": height // 2})
+            self.assertLess(self.box(text)["height"], 0.5 * height)
+            page.context.close()
+
     def test_the_toolbar_is_one_line_and_rare_formats_are_in_a_menu(self):
         page = self.signed_in("grace", "phone")
         _, text = self.new(page)

@@ -4,6 +4,7 @@ import { upload } from '../../parley/upload.js';
 import { el, refill } from '../core/dom.js';
 import { rich } from '../parts/message/rich.js';
 import { forumAddress, topicAddress } from '../core/router.js';
+import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { watchSubject } from '../conversation/subject.js';
 import { isMember } from '../forum/membership.js';
@@ -22,8 +23,9 @@ import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
 /** The preview follows the text after this pause, in milliseconds. */
 const PAUSE = 150;
 
-export function newTopic(shell, forum) {
+export async function newTopic(shell, forum) {
   const { site } = shell;
+  await loadSheet('/css/parts/composer/topic-composer.css');
   const [key, keyOfTitle] = [draftKey(forum), titleKey(forum)];
   const others = similarTopics(site, forum);
   const preview = topicPreview();
@@ -95,10 +97,7 @@ export function newTopic(shell, forum) {
       title.input.focus();
       others.for(title.input.value);
     },
-    close: () => {
-      endSubject();
-      preview.close();
-    },
+    close: () => (endSubject(), preview.close()),
     isWriting: () => text.isWriting,
   };
 }
