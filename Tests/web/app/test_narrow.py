@@ -1,4 +1,4 @@
-"""Narrow windows: counts and names of the rail, long names on a phone; the delivery of a message to an open app."""
+"""Narrow windows: counts and names of the rail, names and titles on a phone; the delivery of a message to an open app."""
 
 from playwright.sync_api import expect
 from test_flows import Village
@@ -57,6 +57,26 @@ class Narrow(Village):
         self.assertFalse(line.evaluate("it => it.scrollWidth > it.clientWidth"))
         self.assert_fits(page, "room")
         self.call("PATCH", "/users/me", {"display_name": "Grace"}, self.tokens["grace"])
+
+    def test_a_title_has_the_width_of_the_inbox_on_a_phone(self):
+        self.join("lin")
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Which beds need a cover tonight", "text": "It is cold."}, self.tokens["grace"])
+        page = self.signed_in("lin", "phone")
+        row = page.locator(".inbox-item").filter(has_text=topic["title"])
+        title = row.locator(".inbox-row-head > .one-line")
+        expect(title).to_be_visible()
+        self.assertFalse(title.evaluate("it => it.scrollWidth > it.clientWidth"))
+        # The buttons are beside the line below it, and cover no words.
+        words = self.box(row.locator(".second"))
+        inside = row.locator(".second").evaluate("it => parseFloat(getComputedStyle(it).paddingInlineEnd)")
+        seen = self.box(row.get_by_role("button", name="Mark as seen"))
+        self.assertLessEqual(words["x"] + words["width"] - inside, seen["x"] + 1)
+        # The bar of a topic names its forum while the title stands below.
+        row.get_by_role("link").click()
+        bar = page.locator(".page-bar")
+        expect(page.get_by_role("heading", name=topic["title"], level=2)).to_be_visible()
+        expect(bar.get_by_role("link", name="Garden")).to_be_visible()
+        self.eventually(page, 0, lambda: self.box(bar.locator("h1"))["height"])
 
     def test_a_message_reaches_an_open_app_and_the_sender_sees_it(self):
         direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, self.tokens["lin"])

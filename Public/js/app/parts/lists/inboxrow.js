@@ -26,7 +26,7 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
           isWhole
             ? el('span', null, isolate(title))
             : el('span.one-line', { dir: 'auto' }, forum && el('span.inbox-row-forum', null, el('bdi', null, forum), ' › '), title),
-          count > 1 && el('span.mark.count', { title: say('inbox.messages', { n: count }) }, `·${number(count)}`),
+          count > 1 && el('span.mark.count', { title: say('inbox.messages', { n: count }) }, `${number(count)} ·`),
           at && el('span.mark', null, time(at)),
         ),
         (author || text) && el('span.second.one-line', { dir: 'auto' }, author && [el('bdi', null, displayName(author)), ': '], text),
