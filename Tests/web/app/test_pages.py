@@ -167,7 +167,7 @@ class Pages(Site):
         page = self.signed_in("ada", "phone")
         garden = f"/f/{self.garden['id']}-garden"
         for address, selector in ((f"{garden}/room", ".message-tools .icon-button"), (f"{garden}/room", ".message-avatar"), (f"{garden}/room", ".tab"),
-                                  ("/", ".section-link"), (f"/c/{self.direct['id']}", ".banner .text-button")):
+                                  ("/", ".section-link"), (f"/c/{self.direct['id']}", ".banner .button")):
             with self.subTest(what=selector):
                 self.say("Something new")
                 self.go(page, address)

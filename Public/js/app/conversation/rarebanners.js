@@ -3,7 +3,7 @@
 import { el, redraw } from '../core/dom.js';
 import { list, loadMoreText, say, sayProblem } from '../core/text/text.js';
 import { moment } from '../core/text/times.js';
-import { iconButton } from '../parts/forms/button.js';
+import { button, iconButton } from '../parts/forms/button.js';
 import { banner } from '../parts/navigation/banner.js';
 import { toast } from '../parts/overlays/toast.js';
 
@@ -32,8 +32,8 @@ export async function fillWelcome({ site, listen }, arrival, node) {
 export async function fillRequest(page, node) {
   await loadMoreText();
   const { shell, site, conversation } = page;
-  const answer = (words, method) =>
-    verb(words, async () => {
+  const answer = (words, method, kind) =>
+    button(words, { kind, on: async () => {
       const go = shell.fromHere();
       try {
         const kept = await site.call(method, `/conversations/${conversation.id}/request`);
@@ -42,10 +42,10 @@ export async function fillRequest(page, node) {
       } catch (error) {
         toast(sayProblem(error));
       }
-    });
+    } });
   const draw = () => {
     if (!page.now().request) return node.remove();
-    if (!node.firstChild) node.append(banner(say('conversation.request'), { actions: [answer(say('conversation.take'), 'PUT'), answer(say('conversation.refuse'), 'DELETE')] }));
+    if (!node.firstChild) node.append(banner(say('conversation.request'), { actions: [answer(say('conversation.take'), 'PUT', 'primary'), answer(say('conversation.refuse'), 'DELETE')] }));
     return undefined;
   };
   draw();
