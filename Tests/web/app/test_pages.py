@@ -2,9 +2,15 @@
 content."""
 
 import gzip
+import io
+import json
 import re
+from contextlib import closing
+from http.client import HTTPConnection
+from urllib.parse import quote
 
-from browsing import IS_WHOLE
+from browsing import IS_WHOLE, PASSWORD
+from PIL import Image
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -39,6 +45,36 @@ class Site(Village):
         cls.direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, cls.tokens["grace"])
         self.say("Lunch at one?", "grace", cls.direct["id"])
         self.call("POST", "/me/tokens", {"name": "Backup script", "scope": "read"}, ada)
+        self.fill()
+
+    def fill(self):
+        """Content of some weeks: more users and topics, pictures, reactions, a poll, a report."""
+        for name, display_name in (("priya", "Priya"), ("omar", "Omar Farouk")):
+            self.tokens[name] = self.call("POST", "/users", {
+                "name": name, "display_name": display_name, "password": PASSWORD, "invite": self.invite, "accept_rules": True})["token"]
+        garden, rooms = f"/forums/{self.garden['id']}", {}
+        for title, text, who, answers in (
+            ("Frost dates this year", "The last one was on 12 May. Who covers the beds on the north side? #frost", "priya", ("lin", "grace", "omar")),
+            ("Seed swap on Saturday", "Bring labelled bags, please. #seeds", "omar", ("priya",)),
+            ("Slugs, again", "Copper tape did nothing for me. What works for you? #slugs", "lin", ("priya", "omar")),
+        ):
+            rooms[title] = self.call("POST", f"{garden}/conversations", {"title": title, "text": text}, self.tokens[who])["id"]
+            for number, author in enumerate(answers):
+                self.say(("I do, until nine.", "So do I.", "Count me in.")[number], author, rooms[title])
+        self.call("PATCH", f"/conversations/{rooms['Frost dates this year']}", {"pinned": True}, self.tokens["ada"])
+        picture = io.BytesIO()
+        Image.linear_gradient("L").resize((640, 400)).convert("RGB").save(picture, "PNG")
+        with closing(HTTPConnection("127.0.0.1", self.server.port)) as line:
+            line.request("POST", "/api/v1/files?name=beds.png", picture.getvalue(), {"Content-Type": "image/png", "Authorization": f"Bearer {self.tokens['priya']}"})
+            file = json.loads(line.getresponse().read())["id"]
+        shown = self.say("The new beds, this morning", "priya", attachments=[file])
+        for name, emoji in (("grace", "🎉"), ("lin", "🎉"), ("ada", "👍")):
+            self.call("PUT", f"/messages/{shown['id']}/actions/{quote(f'reaction:{emoji}')}", token=self.tokens[name])
+        self.say("When shall we water?", "omar", poll={"options": ["At seven", "At nine"]})
+        self.say("At seven, before it is hot.", "ada", reply_to=shown["id"])
+        spam = self.say("Cheap watches at https://watches.example", "omar", rooms["Slugs, again"])
+        self.call("POST", "/reports", {"message_id": spam["id"], "reason": "Spam"}, self.tokens["lin"])
+        self.call("PATCH", "/users/me", {"bio": "Compilers by day, beans by night.", "status_text": "On the plot", "status_emoji": "🌱"}, self.tokens["grace"])
 
     def addresses(self):
         garden = f"/f/{self.garden['id']}-garden"
