@@ -1,6 +1,7 @@
 // A user's page: profile and actions.
 
 import { el, redraw } from '../core/dom.js';
+import { loadSheet } from '../core/sheet.js';
 import { displayName } from '../core/displayname.js';
 import { followButton } from '../feed/follow.js';
 import { decisions } from '../moderation/sanctions.js';
@@ -37,7 +38,7 @@ async function userNamed(site, name) {
 
 export async function open(shell, { name }) {
   const { site } = shell;
-  const user = await userNamed(site, name);
+  const [user] = await Promise.all([userNamed(site, name), loadSheet('/css/parts/user/facts.css')]);
   const isMe = user.id === site.me?.id;
   const decided = site.isModerator && !isMe ? decisions(site, user) : null;
   const written =
@@ -59,7 +60,7 @@ export async function open(shell, { name }) {
         ];
   const drawn = (verbs) =>
     userCard(site.users.get(user.id) ?? user, { actions: verbs, presence: site.presenceOf(user.id) });
-  const card = drawn(actions);
+  const card = drawn([actions, written || []].flat());
   const verbs = card.querySelector('.user-actions');
   // Buttons keep their nodes, or a press in progress would be lost.
   const draw = () => {
@@ -89,7 +90,7 @@ export async function open(shell, { name }) {
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, el('div.user-page', null, card, written && el('div.user-actions', null, written)), facts),
+        el('div.page-column', null, el('div.user-page', null, card), facts),
       ),
     ],
     pressed: (event) => posts?.pressed(event),
