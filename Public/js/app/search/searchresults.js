@@ -29,7 +29,7 @@ function forumRow(forum) {
       'span.user-row-words',
       null,
       el('span.one-line', { dir: 'auto' }, forum.title),
-      el('span.second.one-line', { dir: 'auto' }, forum.description || say('forum.noDescription')),
+      el('span.second.one-line', { dir: 'auto' }, forum.description),
     ),
   );
 }

@@ -38,7 +38,7 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
         (forum.archived || forum.locked) && icon('lock', say(forum.archived ? 'forum.archived' : 'topic.locked')),
         el('span.tile-counts', null, topicsBadge(topics), unread ? el('span.tile-new.count', null, say('list.new', { n: unread, count: number(unread) })) : null),
       ),
-      el('span.tile-about.second.one-line', { dir: 'auto' }, forum.description || say('forum.noDescription')),
+      el('span.tile-about.second.one-line', { dir: 'auto' }, forum.description),
       last && el('span.tile-last.one-line', { dir: 'auto' }, last.title),
       el('span.tile-foot.mark', null, separated([
         last && el('span.one-line', null, isolate(last.writer)),
