@@ -31,7 +31,7 @@ export async function open(shell, _, restore) {
   let count = restore?.count ?? PAGE;
   const column = el('div.page-column.is-wide');
   const make = (folds) =>
-    button(say('act.newForum'), { kind: 'primary', picture: 'plus', folds, on: () => shell.go('/forums/new') });
+    button(say('act.newForum'), { kind: folds ? 'quiet' : 'primary', picture: 'plus', folds, on: () => shell.go('/forums/new') });
   const mayMake = site.mayMakeForums;
   const grids = [];
   const draw = () =>
