@@ -4,7 +4,7 @@ import { el, icon } from '../../core/dom.js';
 import { say, sayProblem } from '../../core/text/text.js';
 import { toast } from '../../parts/overlays/toast.js';
 
-const PICTURES = { everything: 'bell', mentions: 'topic', nothing: 'close' };
+const PICTURES = { everything: 'bell', mentions: 'reply', nothing: 'bell-off' };
 
 /** @param {() => object} now returns the current state of the topic @param {() => void} changed */
 export function followButton(site, conversation, now, changed) {
