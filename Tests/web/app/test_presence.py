@@ -153,6 +153,8 @@ class Presence(Village):
         first.close()
         self.call("PATCH", "/settings", {"name": "The Orchard"}, self.tokens["ada"])
         expect(other.locator(".sidebar-head")).to_contain_text("The Orchard")
+        # Its own connection has listed who is online: of a user who left before, it would know nothing.
+        expect(other.locator(".user")).to_contain_text("online")
         page.context.close()
         expect(other.locator(".user")).to_contain_text("last seen")
         expect(lin.locator(".user")).to_contain_text("@grace · online")
