@@ -67,7 +67,10 @@ class Keyboard(Village):
         expect(page.locator(".message.is-mine .quote")).to_contain_text("A message to answer")
         page.keyboard.press("Escape")
         page.keyboard.press("?")
-        expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+        keys = page.get_by_role("dialog", name="Keyboard shortcuts").locator("kbd")
+        expect(keys.first).to_be_visible()
+        # Drawn as caps of keys.
+        expect(keys.first).to_have_css("box-shadow", re.compile("inset"))
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.wait_for_function("() => document.activeElement.tagName !== 'BODY'")

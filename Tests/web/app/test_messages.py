@@ -53,6 +53,14 @@ class Reactions(Village):
         page.locator(".emoji-box button").first.click()
         expect(message.locator(".reaction").filter(has_text="👏🏽")).to_be_visible()
 
+    def test_the_face_stands_at_the_foot_of_an_emoji(self):
+        self.say("🎉", "lin")
+        page = self.signed_in("ada")
+        self.room(page)
+        message = page.locator(".message").filter(has=page.locator(".is-emoji")).last
+        foot = lambda node: self.box(node)["y"] + self.box(node)["height"]
+        self.assertAlmostEqual(foot(message.locator(".message-avatar")), foot(message.locator(".bubble")), delta=2)
+
     def test_quick_reactions_and_the_picker_stand_at_the_message(self):
         self.say("Who waters on Sunday?")
         page = self.signed_in("ada")
