@@ -11,8 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from servers import PARLEY, TOP, accepts
-from serving import ServingTest, bench_server, parley
+from servers import PARLEY, TOP, accepts, free_port
+from serving import ServingTest, bench_server, call, parley
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -168,6 +168,30 @@ class Systemd(ServingTest):
             capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+        # A tenth of its points of exposure.
+        subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15", units / "parley.service"],
+                       check=True, capture_output=True, timeout=60)
+
+    def test_three_sockets_of_systemd_serve_without_capabilities(self):
+        folder = Path(self.folder) / "three"
+        folder.mkdir()
+        credentials = {"CREDENTIALS_DIRECTORY": folder, "PARLEY_TLS_CERTIFICATE": folder / "tls-certificate", "PARLEY_TLS_KEY": folder / "tls-key"}
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-out", folder / "tls-certificate", "-keyout", folder / "tls-key"],
+            check=True, capture_output=True, timeout=60)
+        ports = [free_port() for _ in range(3)]
+        command = [
+            "systemd-socket-activate", *(f"--listen=127.0.0.1:{port}" for port in ports),
+            "--fdname=parley-https.socket:redirect:parley-https.socket", *(f"--setenv={name}={value}" for name, value in credentials.items()),
+            "setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", *parley(folder, listen=None)]
+        with self.start(*command, port=ports[0]) as server:
+            for port in (ports[0], ports[2]):
+                self.assertEqual(self.curl_headers("--insecure", f"https://127.0.0.1:{port}/healthz")[0], 200)
+            status, headers = self.curl_headers(f"http://127.0.0.1:{ports[1]}/forums")
+            self.assertEqual((status, headers["location"]), (308, f"https://127.0.0.1:{ports[0]}/forums"))
+            self.assertIn("CapEff:\t0000000000000000", Path(f"/proc/{server.pid}/status").read_text())
+
     def unit(self):
         """The settings of the unit, the last value of each."""
         lines = (TOP / "docker/parley.service").read_text().splitlines()
@@ -312,6 +336,22 @@ class Alone(ServingTest):
                     time.sleep(0.01)
                 server.signal(signal.SIGTERM)
                 self.assertEqual(server.wait(), 0)
+
+
+class Quiet(ServingTest):
+    """A server that no setting points elsewhere."""
+
+    def test_it_opens_no_connection_unasked(self):
+        calls = Path(self.folder) / "calls"
+        with self.start("strace", "--daemonize", "--follow-forks", "--quiet=all", "--trace=connect,sendto,sendmsg", f"--output={calls}", *parley(self.folder)) as server:
+            code = re.search(r"/setup/(\S+)", server.output())[1]
+            call(server, "POST", f"/links/{code}", {"name": "ada", "password": "wool and needles"})
+            token = call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
+            room = call(server, "POST", "/forums", {"title": "Knitting", "visibility": "public"}, token)["room_id"]
+            call(server, "POST", f"/conversations/{room}/messages", {"text": "See https://example.org/"}, token)
+            time.sleep(2)
+            self.assertEqual(server.stop(), 0)
+        self.assertEqual([line for line in calls.read_text().splitlines() if "AF_INET" in line], [])
 
 
 class Settings(ServingTest):
