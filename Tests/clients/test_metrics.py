@@ -1,20 +1,25 @@
 """`/metrics`, read by the parser of the Prometheus client library."""
 
+import contextlib
 import json
 import re
 import subprocess
 import tempfile
+import time
 import unittest
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 from restarting import ENDLESS
-from servers import PARLEY
+from servers import PARLEY, TOP, Server, free_port
 from serving import ServingTest, call, parley
 
 
 class Metrics(ServingTest):
+    part = "hosting"
+
     def setUp(self):
         super().setUp()
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
@@ -73,6 +78,29 @@ class Metrics(ServingTest):
         self.assertGreater(after["process_cpu_seconds_total",], 0)
         version = json.loads(self.curl(f"{self.server.url}/healthz"))["version"]
         self.assertEqual(after["parley_build_info", version], 1)
+
+    def test_prometheus_reads_them(self):
+        tools = Path(subprocess.run([TOP / "Tests/tools/unpacked", "prometheus", "prometheus"], check=True, text=True,
+                                    stdout=subprocess.PIPE).stdout.strip()) / "usr/bin"
+        with urlopen(self.url, timeout=20) as response:
+            checked = subprocess.run([tools / "promtool", "check", "metrics"], input=response.read(), capture_output=True, timeout=60)
+        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, b"", b""))
+        target, port = self.url.split("/")[2], free_port()
+        settings = Path(self.folder) / "prometheus.yml"
+        settings.write_text("scrape_configs:\n- job_name: parley\n  scrape_interval: 200ms\n  scrape_timeout: 200ms\n"
+                            f"  static_configs:\n  - targets: ['{target}']\n")
+        with Server("clients-prometheus", tools / "prometheus", f"--config.file={settings}", f"--storage.tsdb.path={self.folder}/tsdb",
+                    f"--web.listen-address=127.0.0.1:{port}", port=port):
+            deadline = time.monotonic() + 60
+            while True:
+                # It answers 503 until its storage is ready.
+                with contextlib.suppress(HTTPError), urlopen(
+                        f"http://127.0.0.1:{port}/api/v1/query?query=parley_ready%2Bup", timeout=20) as response:
+                    if found := json.load(response)["data"]["result"]:
+                        break
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+            self.assertEqual(found[0]["value"][1], "2")
 
     def test_the_site_shows_them_to_owners_and_admins_alone(self):
         for name, role in (("ada", "owner"), ("mod", "moderator")):
