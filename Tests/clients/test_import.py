@@ -168,6 +168,25 @@ class Discord(ImportTest):
             self.rows("select a.name from participant p join account a on a.id = p.user_id join conversation c on c.id = p.conversation_id "
                       "where c.title = 'Staff' order by a.name"), [("ada",), ("ada.l",)])
 
+    def test_hundreds_of_members(self):
+        people = [{"id": str(1_000 + number), "name": f"knitter{number % 250}", "nickname": f"Knitter {number}", "isBot": False, "avatarUrl": "",
+                   "roles": [{"id": "71", "name": "Weavers", "color": "#3366cc", "position": 1}]} for number in range(400)]
+        messages = [discord_message(
+            10_000 + number, people[number % 400], f"2020-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}+00:00",
+            f"Row {number} of <@{1_000 + number * 7 % 400}>", mentions=[people[number * 7 % 400]],
+            reactions=[{"emoji": {"id": "", "name": "👍", "code": "thumbsup"}, "count": 350, "users": people[:350]}] if number == 5 else [])
+            for number in range(2_000)]
+        channel = {"id": "55", "type": "GuildTextChat", "categoryId": "5", "category": "Crafts", "name": "general", "topic": None}
+        (self.source / "general.json").write_text(discord_channel(channel, messages))
+        said = self.load(self.source, "discord")
+        self.assertIn("New: 400 users, 1 group, 1 forum, 2,000 messages.", said)
+        # Users of one name get names of their own.
+        self.assertEqual(self.rows("select count(*), count(distinct name_key) from account where imported = 1"), [(400, 400)])
+        self.assertEqual(self.rows("select count(*) from user_group_member"), [(400,)])
+        self.assertEqual(self.rows("select count(*) from action"), [(350,)])
+        self.verify()
+        self.assertIn("New: nothing.", self.load(self.source, "discord"))
+
     def test_a_member_whom_staff_removed_does_not_come_back(self):
         self.export()
         self.load(self.source, "discord")
