@@ -1,8 +1,8 @@
 """Runs all `test_*.py` files of this folder, or the named ones. Prints the slowest classes and `N passed, N failed`.
 
 Classes with `waits = True` mostly wait for timers of the server. A second process runs them at the same time. Long classes
-with `part = "contract"` are a part of their own, which another lane of `Tests/run` may take: `--part contract` runs them, and
-`--part clients` the others."""
+with `part = "contract"`, or the name of another part of `Tests/run`, belong to it: `--part contract` runs them, and `--part clients` the
+classes without one."""
 
 import collections
 import re

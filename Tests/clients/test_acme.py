@@ -112,6 +112,8 @@ def public_urls(port=443):
 class Certificates(ServingTest):
     """A certificate of 24 seconds is renewed after 16. Nine nonces of ten are refused."""
 
+    part = "hosting"
+
     waits = True
 
     @classmethod
@@ -188,6 +190,8 @@ class Certificates(ServingTest):
 
 
 class Failures(ServingTest):
+    part = "hosting"
+
     waits = True
 
     @classmethod
@@ -281,6 +285,8 @@ class Failures(ServingTest):
 
 
 class Settings(unittest.TestCase):
+    part = "hosting"
+
     def test_settings_that_cannot_work_stop_the_start(self):
         redirect = ("--redirect-listen", "127.0.0.1:0")
         site = ("--public-url", "https://chat.example.org")

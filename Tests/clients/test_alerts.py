@@ -91,6 +91,8 @@ class Receiver:
 
 
 class Alerts(ServingTest):
+    part = "hosting"
+
     waits = True
 
     @classmethod

@@ -49,6 +49,8 @@ def setting(data, name):
 class Site(ServingTest):
     """A stopped site with one user and one file, in `self.data`; each test has its own."""
 
+    part = "hosting"
+
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
         self.data = Path(self.folder) / "data"

@@ -19,6 +19,8 @@ from serving import ServingTest, call, parley
 
 
 class BackupHook(ServingTest):
+    part = "hosting"
+
     waits = True
 
     def setUp(self):

@@ -11,6 +11,8 @@ SECRET = "chrysanthemum-under-the-bench"
 
 
 class Destroy(RestartingTest):
+    part = "hosting"
+
     def setUp(self):
         super().setUp()
         made = subprocess.run(

@@ -18,6 +18,8 @@ SIZE = 24 << 20
 class Disk(RestartingTest):
     """Each test has its data folder on a file system of 24 MB."""
 
+    part = "hosting"
+
     def setUp(self):
         if os.geteuid() != 0:
             self.skipTest("only root can mount a file system")

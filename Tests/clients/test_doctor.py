@@ -59,6 +59,8 @@ def make_certificate(folder, *, days=90, names="IP:127.0.0.1"):
 
 
 class Doctor(ServingTest):
+    part = "hosting"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

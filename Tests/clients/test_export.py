@@ -40,6 +40,8 @@ class Page(HTMLParser):
 
 
 class Export(ServingTest):
+    part = "import"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

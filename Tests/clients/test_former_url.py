@@ -12,6 +12,8 @@ NEW = "https://chat.example.org"
 
 
 class FormerURL(ServingTest):
+    part = "hosting"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

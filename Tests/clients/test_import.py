@@ -26,6 +26,8 @@ PASSWORD = "wool and needles"
 class ImportTest(unittest.TestCase):
     """A new site with the owner ada, without a running server."""
 
+    part = "import"
+
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
         self.data = self.folder / "data"
@@ -667,6 +669,8 @@ class Interrupted(ImportTest):
 
 
 class Running(ServingTest):
+    part = "import"
+
     def test_a_running_server_imports(self):
         site = Path(self.folder)
         data, source = site / "data", site / "source"

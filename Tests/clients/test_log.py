@@ -18,6 +18,8 @@ PASSWORD = "wool and needles"
 
 
 class Events(ServingTest):
+    part = "hosting"
+
     def setUp(self):
         super().setUp()
         self.data = os.path.join(self.folder, self.id().rsplit(".", 1)[-1])
@@ -54,6 +56,8 @@ class Events(ServingTest):
 
 class SignInFailures(ServingTest):
     """fail2ban-regex of Debian, with the filter of the archive, on the log of a real daemon."""
+
+    part = "hosting"
 
     @classmethod
     def setUpClass(cls):

@@ -129,7 +129,7 @@ class Machine(Server):
 
 
 class Package(unittest.TestCase):
-    part = "contract"
+    part = "release"
 
     @classmethod
     def setUpClass(cls):

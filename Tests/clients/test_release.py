@@ -16,7 +16,7 @@ def run(*command, **options):
 
 
 class Release(unittest.TestCase):
-    part = "contract"
+    part = "release"
 
     @classmethod
     def setUpClass(cls):

@@ -34,6 +34,8 @@ RESTORED = STARTED | {
 
 
 class Releases(ServingTest):
+    part = "release"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -39,6 +39,8 @@ int fdatasync(int file) { return count(SYS_fdatasync, file); }
 
 
 class Undone(ServingTest):
+    part = "hosting"
+
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
         self.data = self.folder / "data"

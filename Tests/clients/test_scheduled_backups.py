@@ -19,6 +19,8 @@ MADE = r"Scheduled backup .*/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ: "
 
 
 class ScheduledBackups(ServingTest):
+    part = "hosting"
+
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
         self.backups = self.folder / "backups"

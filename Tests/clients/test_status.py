@@ -12,6 +12,8 @@ from serving import ServingTest, call, parley
 
 
 class Status(ServingTest):
+    part = "hosting"
+
     def setUp(self):
         super().setUp()
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))

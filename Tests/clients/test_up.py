@@ -106,6 +106,8 @@ class Machine:
 
 @unittest.skipIf(os.geteuid() != 0, "only root can make a network")
 class Up(unittest.TestCase):
+    part = "hosting"
+
     waits = True
 
     def test_a_site_with_its_own_certificates(self):

@@ -42,6 +42,8 @@ def build(sample, path):
 
 
 class Upgrade(ServingTest):
+    part = "hosting"
+
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
         self.data = self.folder / "data"

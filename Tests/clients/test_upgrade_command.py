@@ -205,6 +205,8 @@ class Load:
 
 @unittest.skipIf(os.geteuid() != 0, "only root can mount a file system")
 class UpgradeCommand(unittest.TestCase):
+    part = "hosting"
+
     waits = True
 
     @classmethod
