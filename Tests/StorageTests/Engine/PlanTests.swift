@@ -313,6 +313,8 @@ import Testing
       _ = try SuppliedKind.allCases.map { try tx.suppliedUUIDs($0, of: Array(1...count)) }
       _ = try tx.lastChanges(of: (1...count).map { ID($0) })
     }
+    _ = try (tx.dialectProfile(of: RawDatabase.ada), tx.isCover(ID(7)), tx.time(upTo: ids[0]))
+    _ = try (tx.dialectMarker("global", of: RawDatabase.ada), tx.dialectMarkerCount(of: RawDatabase.ada))
     _ = try tx.subject(of: .message, named: "a")
     for count in [1, 50, 200] { _ = try tx.microseconds(of: try tx.messages((1...count).map { ids[$0 % 5] })) }
     for user in [nil, RawDatabase.ada] {
@@ -464,6 +466,13 @@ import Testing
       _ = try (tx.export(of: Garden.ada), tx.exportCount(upTo: 10), tx.removeExpiredExports(limit: 10))
       try tx.discardExports()
       try tx.delete(app)
+      try tx.set(DialectProfile(locale: "de", cover: ID(7)), of: Garden.ada)
+      try tx.removeCovers(ID(7))
+      try tx.set(
+        DialectMarker(name: "a", message: ID(7), lastRead: ID(7), percentage: 0, updatedAt: 1, version: 1),
+        of: Garden.ada)
+      try tx.removeDialectMarker("a", of: Garden.ada)
+      try tx.removeDialectProfile(of: Garden.ada)
       try tx.supply("a", for: .forum, 7, by: Garden.ada)
       let subscription = MorMessagesSubscription(id: "a", user: Garden.ada, forum: ID(7), topic: "a", expiresAt: 1)
       try tx.add(subscription)

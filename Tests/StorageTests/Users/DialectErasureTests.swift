@@ -40,6 +40,11 @@ import Testing
       let forum = try tx.add(ForumDraft(title: "Forum of \(user)", visibility: .public), by: user)
       try tx.supply("A-\(user)", for: .forum, forum.id.number, by: user)
       try tx.supply("B-\(user)", for: .message, message.number, by: user)
+      try tx.set(DialectProfile(locale: "de", timezone: "Europe/Berlin"), of: user)
+      try tx.set(
+        DialectMarker(
+          name: "global", message: message, lastRead: message, percentage: 0, updatedAt: tx.now, version: 1),
+        of: user)
       try tx.add(
         MorMessagesSubscription(
           id: "C-\(user)", user: user, forum: forum.id, topic: "\(forum.id)",

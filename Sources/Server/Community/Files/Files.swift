@@ -159,6 +159,7 @@ extension ReadTransaction {
       } catch .notFound { continue }
     }
     if try isAvatar(file.id) { return true }
+    if try isCover(file.id) { return true }
     if try isCustomEmoji(file.id) { return true }
     if try settings().icon == file.id { return true }
     for forum in try forums(withIcon: file.id, limit: Self.maxForums) {

@@ -177,5 +177,8 @@ enum MigrationHashes {
     Migration(
       number: 58, name: "mailed_invites",
       hash: "48f9eb9b1376e4f4c379c98b3084e0cf3315798691e675bb8b16810f96471705"),
+    Migration(
+      number: 59, name: "social_dialects",
+      hash: "e9f8f419adaf428e31986e41ab4c9378b5dbdca5ddc8615e1f4c88580bd47141"),
   ]
 }

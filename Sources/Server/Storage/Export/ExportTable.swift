@@ -157,6 +157,7 @@ extension ExportTable {
     where id in (select a.file_id from export_message e join attachment a on a.message_id = e.id)
       or ($1 = 0 or owner_id = $1) and (
         id in (select avatar_file_id from account)
+        or id in (select cover_file_id from dialect_profile)
         or id in (select icon_file_id from forum where deleted_at is null)
         or id in (select file_id from emoji)
         or id = $2

@@ -180,6 +180,7 @@ extension WriteTransaction {
           and not exists (select 1 from sealed_attachment where file_id = $2)
           and not exists (select 1 from held_attachment where file_id = $2)
           and not exists (select 1 from account where avatar_file_id = $2)
+          and not exists (select 1 from dialect_profile where cover_file_id = $2)
           and not exists (select 1 from forum where icon_file_id = $2)
           and not exists (select 1 from emoji where file_id = $2)
           and not exists (select 1 from setting where name = 'icon_file' and value = $3)

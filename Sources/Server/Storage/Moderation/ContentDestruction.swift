@@ -300,7 +300,7 @@ extension WriteTransaction {
     _ = try logChange(.messageEdited, of: message, by: actor)
   }
 
-  /// Removes the file as avatar, custom emoji, and icon of forums and of the site.
+  /// Removes the file as avatar, cover, custom emoji, and icon of forums and of the site.
   private func removePictures(_ file: ID<File>, by actor: ID<User>) throws(Refusal) {
     let (users, emoji): ([ID<User>], [ID<CustomEmoji>]) = try run { connection in
       (
@@ -311,6 +311,7 @@ extension WriteTransaction {
     for user in users {
       if let user = try self.user(user) { try setAvatar(nil, of: user, by: actor) }
     }
+    try removeCovers(file)
     for emoji in emoji { try removeCustomEmoji(emoji, by: actor) }
     for forum in try forums(withIcon: file, limit: Self.usesPerChunk) {
       guard let before = try self.forum(forum) else { continue }

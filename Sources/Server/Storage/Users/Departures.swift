@@ -60,12 +60,14 @@ extension WriteTransaction {
       try connection.execute("delete from timeline_filter where user_id = $1", user.number)
       try connection.execute("delete from timeline_position where user_id = $1", user.number)
       try connection.execute("delete from mormessages_subscription where user_id = $1", user.number)
+      try connection.execute("delete from dialect_marker where user_id = $1", user.number)
       // The received bytes are removed by `Store.removeOrphanedParts`.
       try connection.execute("delete from upload where owner_id = $1", user.number)
     }
     try revokeInvites(of: user)
     // The archive is removed by `Store.stopRemovedExport`.
     try removeExport(of: user)
+    try removeDialectProfile(of: user)
     try revokeWebhooks(of: user)
     try disableWebhookEndpoints(of: user)
     try disableCommands(of: user)

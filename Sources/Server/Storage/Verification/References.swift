@@ -332,6 +332,10 @@ extension Check {
       from account
       where avatar_file_id is not null and not exists (select 1 from file f where f.id = avatar_file_id)
       union all
+      select 'the cover of account', user_id, cover_file_id
+      from dialect_profile
+      where cover_file_id is not null and not exists (select 1 from file f where f.id = cover_file_id)
+      union all
       select 'forum', id, icon_file_id
       from forum
       where icon_file_id is not null and not exists (select 1 from file f where f.id = icon_file_id)
