@@ -190,7 +190,8 @@ let testTargets: [Target] = [
   tests(
     "APITests", "API", "Dialects", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto",
     "Serving",
-    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "Webhooks", "WebPush", "WebAuthn", "OAuth",
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "ParleyMarkup", "Previews", "Webhooks", "WebPush",
+    "WebAuthn", "OAuth",
     "OIDC",
     "Mail",
     "ParleyHTTPClient",

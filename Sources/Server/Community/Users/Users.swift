@@ -376,14 +376,24 @@ extension CommunityView {
 extension ReadTransaction {
   func withEntities(_ user: User) throws(Refusal) -> User { try withEntities([user])[0] }
 
-  /// Adds the entities of the bios. Mentions are resolved at read time, those of all bios in one statement.
+  /// Adds the entities of the bios.
   func withEntities(_ users: [User]) throws(Refusal) -> [User] {
-    let bios = users.map { MarkupDocument($0.summary.bio).entities }
-    let names = bios.joined().filter { $0.kind == .mention }.map(\.value)
+    let entities = try entities(of: users.map(\.summary.bio))
+    return zip(users, entities).map { user, entities in
+      var user = user
+      user.summary.describeBio(entities)
+      return user
+    }
+  }
+
+  /// The entities of texts. Mentions are resolved at read time, those of all texts in one statement.
+  func entities(of texts: [String]) throws(Refusal) -> [MessageEntities] {
+    let parsed = texts.map { MarkupDocument($0).entities }
+    let names = parsed.joined().filter { $0.kind == .mention }.map(\.value)
     let mentioned = names.isEmpty ? [:] : try self.users(named: names)
-    return zip(users, bios).map { user, bio in
+    return parsed.map { found in
       var entities = MessageEntities()
-      for entity in bio {
+      for entity in found {
         let span = MessageEntities.Span(position: entity.position, length: entity.length)
         switch entity.kind {
         case .hashtag: entities.hashtags.append(.init(span, name: entity.value))
@@ -393,9 +403,7 @@ extension ReadTransaction {
           entities.mentions.append(.init(span, name: entity.value, user: id))
         }
       }
-      var user = user
-      user.summary.describeBio(entities)
-      return user
+      return entities
     }
   }
 }

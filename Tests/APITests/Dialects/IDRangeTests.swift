@@ -1,0 +1,76 @@
+import ParleyModel
+import Testing
+
+@testable import Dialects
+
+@Suite struct IDRangeTests {
+  /// The ids 1 to 50, newest first, or in another order of the source.
+  private static func page(
+    _ query: String, of ids: [Int] = Array(1...50), isAscending: Bool = false,
+    where isListed: @escaping (Int) -> Bool = { _ in true }
+  ) async throws -> (items: [Int], meta: ListMeta) {
+    let range = IDRange(try LenientQuery(query))
+    return try await range.read(
+      IDRange.Source<Int>(
+        isAscending: isAscending, id: { $0 }, filter: { $0.filter(isListed) },
+        read: { request in
+          try ListPage(request, by: { ListKey([$0]) }) { slice throws(Refusal) in
+            let isRising = isAscending != slice.isBackward
+            let sorted = isRising ? ids : ids.reversed()
+            let beyond = sorted.filter { id in
+              guard let key = slice.key?.numbers.first else { return true }
+              return isRising ? id > key : id < key
+            }
+            return Array(beyond.prefix(slice.limit))
+          }
+        }))
+  }
+
+  // The examples of the descriptions of App.net and pnut.
+  @Test(arguments: [
+    ("since_id=4&count=-20", Array((5...24).reversed())), ("since_id=4", Array((31...50).reversed())),
+    ("before_id=6&count=4", [5, 4, 3, 2]), ("since_id=4&before_id=6", [5]), ("count=0", []),
+    ("before_id=9&since_id=2&count=2", [8, 7]), ("before_id=9&since_id=2&count=-2", [4, 3]), ("since_id=50", []),
+    ("before_id=1", []), ("count=-3", [3, 2, 1]), ("since_id=x&before_id=y&count=z", Array((31...50).reversed())),
+  ])
+  func `a page has the items nearest to its bound, newest first`(_ query: String, _ expected: [Int]) async throws {
+    for isAscending in [false, true] {
+      #expect(try await Self.page(query, isAscending: isAscending).items == expected, "\(isAscending)")
+    }
+    let cut = IDRange(try LenientQuery(query)).cut(Array((1...50).reversed())) { $0 }
+    #expect(cut.items == expected)
+  }
+
+  @Test(arguments: [
+    ("count=49", true), ("count=50", false), ("count=51", false), ("before_id=3&count=1", true),
+    ("before_id=2&count=1", false), ("since_id=30", false), ("since_id=29", true), ("since_id=48&count=-1", true),
+    ("since_id=49&count=-1", false), ("count=0", false), ("since_id=50", false),
+  ])
+  func `more tells of a further item within the bounds`(_ query: String, _ expected: Bool) async throws {
+    #expect(try await Self.page(query).meta.more == expected)
+    #expect(try await Self.page(query, isAscending: true).meta.more == expected)
+    #expect(IDRange(try LenientQuery(query)).cut(Array((1...50).reversed())) { $0 }.meta.more == expected)
+  }
+
+  @Test func `a filter applies before the count`() async throws {
+    let found = try await Self.page("count=10", of: Array(1...400)) { $0 % 10 == 0 }
+    #expect(found.items == [400, 390, 380, 370, 360, 350, 340, 330, 320, 310])
+    #expect(found.meta.more)
+    #expect(found.meta.lowest == 310)
+    #expect(found.meta.highest == 400)
+  }
+
+  @Test func `an empty page has no more`() async throws {
+    let found = try await Self.page("count=10", of: Array(1...5_000)) { _ in false }
+    #expect(found.items.isEmpty)
+    #expect(!found.meta.more)
+    #expect(found.meta.lowest == nil)
+  }
+
+  @Test(arguments: [
+    ("count=1000", 200), ("count=-1000", -200), ("count=7", 7), ("count=-7", -7), ("count=many", 20), ("", 20),
+  ])
+  func `the count has bounds`(_ query: String, _ expected: Int) throws {
+    #expect(IDRange(try LenientQuery(query)).count == expected)
+  }
+}
