@@ -121,7 +121,7 @@ class Examples(ServingTest):
     def start_site(self, language):
         folder = Path(self.folder) / language
         data = folder / "data"
-        server = self.enterContext(self.start(*parley(folder, *RATES, "--outgoing", "off", "--dialects", "mormessages")))
+        server = self.enterContext(self.start(*parley(folder, *RATES, "--outgoing", "off", "--dialects", "mormessages,pnut")))
         for name, role, password in USERS:
             command(data, "user", "create", name, "--role", role, "--password-stdin", given=password + "\n")
         token = command(data, "token", "ada", "--scope", "admin")
@@ -180,7 +180,7 @@ class Examples(ServingTest):
             counts = {language: len([it for it in blocks(page, language)
                                      if not any(marker.startswith(("file=", "first-hour", "only")) for marker in it[1])])
                       for language in ("sh", "python", "js", "swift")}
-            if page not in ("start", "bot", "mormessages"):
+            if page not in ("start", "bot", "mormessages", "pnut"):
                 self.assertEqual(len(set(counts.values())), 1, f"{page}: {counts}")
 
 

@@ -1162,11 +1162,11 @@ class Off(ServingTest):
             self.assertEqual(answers[0][0], 404)
 
     def test_names(self):
-        for name in ("pnut", "appnet", "skygear", "x", "MorMessages"):
+        for name in ("appnet", "skygear", "x", "MorMessages", "Pnut"):
             done = subprocess.run([PARLEY, "serve", "--data", f"{self.folder}/none", "--dialects", f"mormessages,{name}"],
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 2)
-            self.assertIn(f'--dialects takes names of mormessages, not "{name}".', done.stderr)
+            self.assertIn(f'--dialects takes names of mormessages, pnut, not "{name}".', done.stderr)
 
     def test_the_command(self):
         def say(*arguments):
@@ -1181,7 +1181,8 @@ class Off(ServingTest):
             file.write("dialects = mormessages\n")
             file.flush()
             self.assertIn("mormessages: on\n", say("--config", file.name))
-            told = json.loads(say("--config", file.name, "--json"))
+            told, other = map(json.loads, say("--config", file.name, "--json").splitlines())
+        self.assertEqual((other["name"], other["enabled"], other["addresses"]), ("pnut", False, {"rest": "http://127.0.0.1:8080/v1"}))
         self.assertEqual((told["name"], told["enabled"], told["addresses"]["websocket"]),
                          ("mormessages", True, "ws://127.0.0.1:8080/mormessages/api/websocket"))
 
@@ -1197,7 +1198,7 @@ class Migration(unittest.TestCase):
             crowd = [(number, 7, 1) for number in range(10, 1510)]
             forums = [(1, 5, 1), (2, 5, 2), (3, 4, 1), *crowd, (2000, 8, 2), (2001, 9, 1)]
             database.executemany("insert into forum values (?, ?, ?)", forums)
-            database.executescript(next((TOP / "Migrations/sqlite").glob("*_dialects.sql")).read_text())
+            database.executescript(next((TOP / "Migrations/sqlite").glob("????_dialects.sql")).read_text())
             times = dict(database.execute("select id, changed_at from forum"))
             self.assertEqual([times[it] for it in (3, 1, 2, 10, 11, 1509, 2000, 2001)], [4000, 5000, 5001, 7000, 7001, 8499, 8500, 9000])
             self.assertEqual(len(set(times.values())), len(times))

@@ -1,11 +1,12 @@
 /// The HTTP and WebSocket interface of another system, for its unmodified clients.
 public enum Dialect: String, Sendable, CaseIterable {
-  case mormessages
+  case mormessages, pnut
 
   /// The system with this interface.
   public var system: String {
     switch self {
     case .mormessages: "MorMessages"
+    case .pnut: "pnut"
     }
   }
 
@@ -17,6 +18,7 @@ public enum Dialect: String, Sendable, CaseIterable {
         ("REST", origin + MorMessages.rest),
         ("WebSocket", "ws" + origin.dropFirst("http".count) + MorMessages.websocket),
       ]
+    case .pnut: [("REST", origin + Pnut.prefix)]
     }
   }
 
@@ -24,6 +26,7 @@ public enum Dialect: String, Sendable, CaseIterable {
   public var clients: [String] {
     switch self {
     case .mormessages: ["MorMessages for iOS: BaseUrl and BaseSocketUrl in ForumService.swift"]
+    case .pnut: ["pnutpy: api_root and access_token of pnutpy.API.build_api"]
     }
   }
 
