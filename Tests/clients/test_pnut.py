@@ -717,6 +717,19 @@ class Refusals(PnutTest):
         self.failed(400, "GET", "/posts/search?q=%ff")
         self.failed(400, "GET", "/posts?ids=" + ",".join(["1"] * 201))
 
+    def test_numbers_out_of_range(self):
+        least, most = -2**63, 2**63 - 1
+        for path in ("/users/search?q=ada&", "/channels/search?", "/posts/streams/global?", "/users/me/posts?", "/channels?", "/users/me/following?"):
+            for query in (f"count={least}", f"count={most}", f"since_id={least}&before_id={most}", f"since_id={most}&count=-1", f"before_id={least}"):
+                with self.subTest(path=path, query=query):
+                    self.assertEqual(self.ask("GET", path + query)[0], 200)
+        self.assertEqual(self.ask("GET", f"/channels/search?count={least}", name=None)[0], 200)
+        for end in (least, most, 0, -1, 10**12):
+            self.failed(400, "PUT", "/users/me/presence", {"presence": "knitting", "expiration": str(end)})
+        for body in ({"max_options": str(least)}, {"duration": str(least)}, {"duration": str(most)}):
+            self.failed(400, "POST", "/polls", {"prompt": "?", "duration": 60, "options": ["a", "b"], **body})
+        self.failed(400, "POST", "/markers", {"name": "global", "id": "1", "percentage": str(least)})
+
     def test_a_large_body(self):
         status, _, data = self.request(
             "POST", "/v1/posts", b"x" * 10_000_000, Authorization=f"Bearer {self.tokens['ada']}")

@@ -253,7 +253,7 @@ extension PnutCall {
 
   /// The rooms of the forums whose title has the words `q`, last active first. The site lists no other channels.
   func searchChannels() async throws -> Response {
-    let limit = min(abs(query.number("count") ?? IDRange.defaultCount), IDRange.maxCount)
+    let limit = abs(IDRange(query).count)
     let types = query.list("channel_types")
     guard limit > 0, types.isEmpty || types.contains(PnutChannel.chatType) else {
       return .envelope([PnutChannel](), page: ListMeta())

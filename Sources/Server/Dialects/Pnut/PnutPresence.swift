@@ -56,8 +56,7 @@ extension PnutCall {
       change.fields.set(\.statusEmoji, to: nil)
     } else {
       let end = try body.number("expiration") ?? query.number("expiration") ?? Int(now) + PnutPresence.lifetime
-      let lifetime = end - Int(now)
-      guard (1...PnutPresence.maxLifetime).contains(lifetime) else {
+      guard end > Int(now), end <= Int(now) + PnutPresence.maxLifetime else {
         throw Refusal.invalid("expiration", .outOfRange(1...PnutPresence.maxLifetime))
       }
       change.fields.set(\.statusText, to: text)

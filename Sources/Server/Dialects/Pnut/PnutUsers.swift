@@ -46,7 +46,7 @@ extension PnutCall {
   /// The first users whose name begins with `q`. The order is that of names, so the list has one page.
   func searchUsers() async throws -> Response {
     guard let words = query.text("q") else { throw Refusal.invalid("q", .missing) }
-    let limit = min(abs(query.number("count") ?? IDRange.defaultCount), IDRange.maxCount)
+    let limit = abs(IDRange(query).count)
     guard limit > 0 else { return .envelope([PnutUser](), page: ListMeta()) }
     let found = try view.listUsers(foundBy: words, PageRequest(limit: limit), for: caller).items
     return .envelope(try described(found), page: ListMeta())
