@@ -735,6 +735,16 @@ class Refusals(PnutTest):
             "POST", "/v1/posts", b"x" * 10_000_000, Authorization=f"Bearer {self.tokens['ada']}")
         self.assertIn(status, (400, 413))
 
+    def test_a_large_body_is_not_collected_for_a_token(self):
+        for method, path in (("PUT", "/files/1/content"), ("POST", "/files"), ("POST", "/users/me/avatar"), ("POST", "/users/me/cover")):
+            # The answer comes before the body.
+            with self.subTest(path=path), closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+                connection.putrequest(method, "/v1" + path)
+                connection.putheader("Content-Length", "100000000")
+                connection.endheaders()
+                answer = connection.getresponse()
+                self.assertEqual((answer.status, json.loads(answer.read())["meta"]["code"]), (400, 400))
+
     def test_a_private_channel_is_not_found_by_others(self):
         channel = self.ada.create_channel(data={"type": "com.example.wool"})[0]
         message = self.ada.create_message(channel, data={"text": "x"})[0]

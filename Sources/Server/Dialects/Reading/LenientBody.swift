@@ -108,6 +108,9 @@ final class ReceivedBody {
   private let request: Request
   private var collected: [UInt8]?
 
+  /// Bytes of a body in memory. The limit of a route for files is much higher.
+  private static let maxBytes = Limits().body
+
   init(_ request: Request) { self.request = request }
 
   var type: MediaType? { request.fields["content-type"].flatMap { MediaType($0) } }
@@ -117,7 +120,7 @@ final class ReceivedBody {
 
   func bytes() async throws -> [UInt8] {
     if let collected { return collected }
-    let all = try await request.body.collect()
+    let all = try await request.body.collect(limit: Self.maxBytes)
     collected = all
     return all
   }
