@@ -26,6 +26,7 @@ import jsonschema  # noqa: E402
 import pnutpy  # noqa: E402
 import requests  # noqa: E402
 from pnutpy import errors  # noqa: E402
+from websockets.sync.client import connect  # noqa: E402
 
 PASSWORD = "wool and needles"
 KINDS = ("login", "guessing", "sending", "writing", "searches")
@@ -819,6 +820,27 @@ class Rights(PnutTest):
         ("PUT", "/polls/{poll}/response/1", None, "PUT", "/messages/{poll}/vote", {"options": [0]}),
         ("DELETE", "/polls/{poll}", None, "DELETE", "/messages/{poll}", None),
     ]
+
+    def token(self, **more):
+        """A token of linus."""
+        return self.api("POST", "/me/tokens", {"name": "t", **more}, "linus")["token"]
+
+    def asked_with(self, token, path):
+        status, answer = self.ask("GET", path, Authorization=f"Bearer {token}")
+        self.assertEqual(status, 200, answer)
+        return answer["data"]
+
+    def test_the_state_of_devices_is_shown_as_by_the_api(self):
+        limited = self.token(scope="write", forums=[self.forum])
+        path = f"/users/{self.ids['grace']}"
+        with connect(f"ws://127.0.0.1:{self.port}/api/v1/realtime?topics=presence",
+                     additional_headers={"Authorization": f"Bearer {self.tokens['grace']}"}) as socket:
+            while json.loads(socket.recv(timeout=60)).get("event") != "complete":
+                pass
+            self.assertEqual(self.asked_with(self.tokens["linus"], f"{path}/presence")["presence"], "online")
+            self.assertEqual(self.asked_with(self.tokens["linus"], f"{path}?include_presence=1")["presence"], "online")
+            self.assertEqual(self.asked_with(limited, f"{path}/presence")["presence"], "offline")
+            self.assertEqual(self.asked_with(limited, f"{path}?include_presence=1")["presence"], "offline")
 
     def of_api(self, method, path, body, name):
         fields = {"Authorization": f"Bearer {self.tokens[name]}"} if name else {}

@@ -46,6 +46,9 @@ public struct Caller: Sendable, Hashable {
   /// The forums that the token reaches; nil without such a limit.
   public var forums: Set<ID<Forum>>? { limits.forums }
 
+  /// Whether the caller may follow the presence of users and the signals of apps. They would reveal other users to guests.
+  public var mayFollowPresence: Bool { role != nil && role != .guest && forums == nil }
+
   /// Whether the token reaches a conversation of this forum, or one outside of forums.
   func reaches(_ forum: ID<Forum>?) -> Bool {
     guard let forums else { return true }

@@ -224,9 +224,7 @@ extension ReadTransaction {
           continue
         }
         try expandTimeline(of: user, into: &found, for: caller)
-      // Presence and app topics would reveal other users to guests.
-      case .presence, .app:
-        if caller.role == nil || caller.role == .guest || caller.forums != nil { found.lost.append(topic) }
+      case .presence, .app: if !caller.mayFollowPresence { found.lost.append(topic) }
       }
     }
   }

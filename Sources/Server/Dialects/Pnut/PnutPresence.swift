@@ -72,12 +72,15 @@ extension PnutCall {
     return PnutPresence(user: shown, presence: presence, lastSeenAt: user.standing?.lastSeenAt)
   }
 
+  /// The status texts, or the states of devices for callers that may follow them.
   func presences(of users: [User]) -> [ID<User>: String] {
+    let seesDevices = caller.mayFollowPresence && caller.scope >= .read
     var found: [ID<User>: String] = [:]
     for user in users {
       let summary = user.summary
       let status = [summary.statusEmoji, summary.statusText].compactMap(\.self).joined(separator: " ")
-      found[summary.id] = status.isEmpty ? state(of: summary.id) : status
+      let state = seesDevices ? state(of: summary.id) : PnutPresence.offline
+      found[summary.id] = status.isEmpty ? state : status
     }
     return found
   }
