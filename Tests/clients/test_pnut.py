@@ -842,6 +842,25 @@ class Rights(PnutTest):
             self.assertEqual(self.asked_with(limited, f"{path}/presence")["presence"], "offline")
             self.assertEqual(self.asked_with(limited, f"{path}?include_presence=1")["presence"], "offline")
 
+    def test_tokens_of_forums_and_of_the_profile_see_no_relations(self):
+        ada = f"/users/{self.ids['ada']}"
+        self.linus.follow_user("@ada")
+        self.addCleanup(self.linus.unfollow_user, "@ada")
+        post = self.post("seen", self.linus)
+        self.linus.bookmark_post(post)
+        whole = self.asked_with(self.tokens["linus"], "/users/me")
+        self.assertGreater(min(whole["counts"][name] for name in ("bookmarks", "following", "posts")), 0)
+        self.assertTrue(self.asked_with(self.tokens["linus"], ada)["you_follow"])
+        self.assertGreater(self.asked_with(self.tokens["linus"], "/token")["storage"]["total"], 0)
+        for more in ({"scope": "write", "forums": [self.forum]}, {"scope": "profile"}):
+            with self.subTest(**more):
+                token = self.token(**more)
+                self.assertEqual(set(self.asked_with(token, "/users/me")["counts"].values()), {0})
+                self.assertEqual(self.asked_with(token, "/token")["storage"], {"available": 0, "total": 0})
+                status, answer = self.ask("GET", ada, Authorization=f"Bearer {token}")
+                self.assertEqual(status, 404 if "profile" in more.values() else 200)
+                self.assertNotIn("you_follow", answer.get("data", {}))
+
     def of_api(self, method, path, body, name):
         fields = {"Authorization": f"Bearer {self.tokens[name]}"} if name else {}
         return requests.request(method, f"http://127.0.0.1:{self.port}/api/v1{path}", json=body, headers=fields).status_code

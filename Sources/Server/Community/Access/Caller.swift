@@ -49,6 +49,9 @@ public struct Caller: Sendable, Hashable {
   /// Whether the caller may follow the presence of users and the signals of apps. They would reveal other users to guests.
   public var mayFollowPresence: Bool { role != nil && role != .guest && forums == nil }
 
+  /// Whether the credential reads what the user alone sees: neither that of the profile nor a token of forums does.
+  public var readsWholeSite: Bool { user != nil && scope >= .read && forums == nil }
+
   /// Whether the token reaches a conversation of this forum, or one outside of forums.
   func reaches(_ forum: ID<Forum>?) -> Bool {
     guard let forums else { return true }

@@ -14,9 +14,10 @@ public struct UserTies: Sendable, Hashable {
 }
 
 extension CommunityView {
-  /// The relations between the caller and users that the caller sees, without the caller itself.
+  /// The relations between the caller and users that the caller sees, without the caller itself. None for a credential that does
+  /// not read them.
   public func ties(of caller: Caller, to users: [ID<User>]) throws(Refusal) -> [ID<User>: UserTies] {
-    guard let viewer = caller.user else { return [:] }
+    guard let viewer = caller.user, caller.readsWholeSite else { return [:] }
     return try read { tx throws(Refusal) in
       var ties: [ID<User>: UserTies] = [:]
       for user in Set(users) where user != viewer {

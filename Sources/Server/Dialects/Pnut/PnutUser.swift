@@ -10,7 +10,7 @@ struct PnutUser: JSONWritable {
   let bio: ShownText
   let shows: PnutOptions
   let origin: String
-  /// Nil for the caller, and for visitors.
+  /// Nil for the caller, for visitors, and for credentials that do not read them.
   let ties: UserTies?
   let isSelf: Bool
   let picture: File?
@@ -196,6 +196,7 @@ extension PnutCall {
   private func counts(of user: User) async throws -> PnutUser.Counts {
     let (reference, most) = (UserReference.id(user.summary.id), PageRequest(limit: PnutUser.Counts.most))
     var counts = PnutUser.Counts()
+    guard caller.user == nil || caller.readsWholeSite else { return counts }
     counts.followers = try count { try view.listFollowers(reference, most, for: caller).items.count }
     counts.following = try count { try view.listFollowing(reference, most, for: caller).items.count }
     if user.summary.id == caller.user {
