@@ -861,6 +861,12 @@ class Rights(PnutTest):
                 self.assertEqual(status, 404 if "profile" in more.values() else 200)
                 self.assertNotIn("you_follow", answer.get("data", {}))
 
+    def test_a_marker_that_cannot_move_fails_no_message(self):
+        limited = self.token(scope="write", forums=[self.forum])
+        path = f"/channels/{self.api('GET', f'/forums/{self.forum}')['room_id']}/messages"
+        status, answer = self.ask("POST", f"{path}?update_marker=1", {"text": "once"}, Authorization=f"Bearer {limited}")
+        self.assertEqual((status, answer["data"]["content"]["text"]), (201, "once"))
+
     def of_api(self, method, path, body, name):
         fields = {"Authorization": f"Bearer {self.tokens[name]}"} if name else {}
         return requests.request(method, f"http://127.0.0.1:{self.port}/api/v1{path}", json=body, headers=fields).status_code

@@ -92,7 +92,8 @@ extension PnutCall {
     if posted.isPrivate { context.refund(.sending) }
     if query.flag("update_marker") == true {
       let change = MarkerChange(.channel(id), posted.message.message.id, percentage: 0, resets: false)
-      _ = try await community.moveDialectMarker(change, by: caller)
+      // The message exists: a client would repeat a request that fails, and post it twice.
+      _ = try? await community.moveDialectMarker(change, by: caller)
     }
     return try await oneMessage(posted.message, .created)
   }
