@@ -67,6 +67,18 @@ import Testing
     #expect(found.meta.lowest == nil)
   }
 
+  @Test func `a page that ends after the examined items has more`() async throws {
+    let found = try await Self.page("count=10", of: Array(1...5_000)) { [4_990, 4_500, 1].contains($0) }
+    #expect(found.items == [4_990, 4_500])
+    #expect(found.meta.more)
+    let rest = try await Self.page("before_id=1400&count=10", of: Array(1...5_000)) { $0 == 1_200 || $0 == 1 }
+    #expect(rest.items == [1_200])
+    #expect(rest.meta.more)
+    let rising = try await Self.page("since_id=0&count=-10", of: Array(1...5_000)) { $0 == 500 || $0 == 5_000 }
+    #expect(rising.items == [500])
+    #expect(rising.meta.more)
+  }
+
   @Test(arguments: [
     ("count=1000", 200), ("count=-1000", -200), ("count=7", 7), ("count=-7", -7), ("count=many", 20), ("", 20),
   ])

@@ -60,7 +60,12 @@ struct IDRange {
         found.append(item)
       }
       examined += request.limit
-      guard let next = isBackward ? page.previous : page.next, examined < Self.maxExamined else { break }
+      guard let next = isBackward ? page.previous : page.next else { break }
+      // The list goes on, and the client asks on.
+      guard examined < Self.maxExamined else {
+        more = !found.isEmpty
+        break
+      }
       request.position = next
       // Other requests of the event loop have a turn.
       await Task.yield()
