@@ -79,6 +79,25 @@ import Testing
     #expect(rising.meta.more)
   }
 
+  private final class Reads {
+    var limits: [Int] = []
+  }
+
+  @Test func `a filter that leaves all items out causes few reads`() async throws {
+    let reads = Reads()
+    let source = IDRange.Source<Int>(
+      id: { $0 }, filter: { _ in [] },
+      read: { request in
+        reads.limits.append(request.limit)
+        return try ListPage(request, by: { ListKey([$0]) }) { slice throws(Refusal) in
+          let before = slice.key?.numbers.first ?? 5_001
+          return Array((1..<before).reversed().prefix(slice.limit))
+        }
+      })
+    #expect(try await IDRange(try LenientQuery("count=1")).read(source).items.isEmpty)
+    #expect(reads.limits == [2, 200, 200, 200, 200, 200])
+  }
+
   @Test(arguments: [
     ("count=1000", 200), ("count=-1000", -200), ("count=7", 7), ("count=-7", -7), ("count=many", 20), ("", 20),
   ])

@@ -66,7 +66,8 @@ struct IDRange {
         more = !found.isEmpty
         break
       }
-      request.position = next
+      // A filter left items out: few large pages cost less than many small ones.
+      (request.position, request.limit) = (next, Self.maxCount)
       // Other requests of the event loop have a turn.
       await Task.yield()
     }
