@@ -578,6 +578,20 @@ class Markers(PnutTest):
         self.assertEqual(self.api("GET", "/timeline/read")["message_id"], str(post.id))
         self.assertEqual(self.ask("GET", "/users/me/mentions")[1]["meta"]["marker"]["id"], str(post.id))
 
+    def test_a_marker_is_read_from_each_type_of_body(self):
+        post = self.post("x")
+        marker = {"name": "global", "id": str(post.id)}
+        form = requests.Request("POST", "http://localhost", data=marker, files={"x": b"x"}).prepare()
+        for body, type_ in ((json.dumps(marker), "application/json"), (json.dumps([marker]), ""),
+                            (urlencode(marker), "application/x-www-form-urlencoded"), (form.body, form.headers["Content-Type"])):
+            with self.subTest(type=type_):
+                status, answer = self.ask("POST", "/markers", body, Content_Type=type_)
+                self.assertEqual(status, 200, answer)
+                moved = answer["data"][0] if isinstance(answer["data"], list) else answer["data"]
+                self.assertEqual(moved["id"], str(post.id))
+        for body in ("", "[", '{"name":', "name=other&id=1"):
+            self.assertEqual(self.ask("POST", "/markers", body)[0], 400)
+
     def test_other_names_are_refused(self):
         channel = self.ada.create_channel(data={"type": "com.example.wool"})[0]
         for body in ({"name": "other", "id": "1"}, {"name": "global"}, [], {"name": "global", "id": "1", "percentage": 101},

@@ -55,12 +55,7 @@ extension PnutCall {
 
   /// Moves markers: one object, or a list of them.
   func setMarkers() async throws -> Response {
-    let bytes = try await received.bytes()
-    let root = try JSONValue(parsing: bytes)
-    try root.requireFiniteNumbers()
-    guard root.kind == .array else {
-      return .envelope(try await setMarker(LenientBody(try root.object())))
-    }
+    guard let root = try await received.list() else { return .envelope(try await setMarker(try await body())) }
     let items = try root.array()
     guard items.count <= PnutMarker.most else { throw Refusal.invalid("markers", .tooMany(limit: PnutMarker.most)) }
     var markers: [PnutMarker] = []

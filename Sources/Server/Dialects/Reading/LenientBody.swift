@@ -125,6 +125,16 @@ final class ReceivedBody {
     return all
   }
 
+  /// A JSON array; nil for another body, which has members.
+  func list() async throws -> JSONValue? {
+    guard !isMultipart, type?.isForm != true else { return nil }
+    let bytes = try await bytes()
+    guard bytes.first(where: { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }) == UInt8(ascii: "[") else { return nil }
+    let list = try JSONValue(parsing: bytes)
+    try list.requireFiniteNumbers()
+    return list
+  }
+
   func members() async throws -> LenientBody {
     if isMultipart { return try await FormUpload.fields(of: request) }
     return try LenientBody(try await bytes(), type: type)
