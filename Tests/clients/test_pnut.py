@@ -930,6 +930,24 @@ class Limits(PnutTest):
         self.assertGreater(answer["meta"]["retry_in"], 0)
 
 
+class WritingLimits(PnutTest):
+    """The limit of changes; joining the forum has taken one."""
+    flags = ("--dialects", "pnut", "--rate-writing", "1", "--rate-writing-burst", "6")
+
+    def test_each_marker_counts(self):
+        markers = [{"name": "global", "id": "1"}] * 10
+        self.assertEqual(self.ask("POST", "/markers", markers[:2], "grace")[0], 200)
+        self.assertEqual(self.ask("POST", "/markers", markers, "grace")[0], 429)
+
+    def test_each_participant_counts(self):
+        status, answer = self.ask("POST", "/channels", {"type": "com.example.wool"}, "linus")
+        self.assertEqual(status, 201)
+        path = f"/channels/{answer['data']['id']}"
+        for users in ([], [self.ids["ada"]]):
+            self.ask("PUT", path, {"acl": {"write": {"user_ids": users}}}, "linus")
+        self.assertEqual(self.ask("PUT", path, {"acl": {"write": {"user_ids": []}}}, "linus")[0], 429)
+
+
 class Translation(requests.adapters.HTTPAdapter):
     """Sends requests with the ids of this site in place of those that the tests of the library name, and back."""
 

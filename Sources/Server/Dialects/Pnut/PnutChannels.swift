@@ -137,10 +137,13 @@ extension PnutCall {
     for participant in listed where roles[participant.user] == nil && !kept.contains(participant.user) {
       // A list that the request leaves out stays.
       guard access.replaces(participant.role) else { continue }
+      // Each of them is a request of the API.
+      try context.count(.writing)
       try await community.removeParticipant(participant.user, of: id, by: caller)
     }
     let known = Dictionary(listed.map { ($0.user, $0.role) }) { one, _ in one }
     for (user, role) in roles.sorted(by: { $0.key < $1.key }) where known[user] != role && !kept.contains(user) {
+      try context.count(.writing)
       _ = try await community.setParticipant(user, role, of: id, by: caller)
     }
   }
@@ -322,7 +325,8 @@ extension PnutCall {
       if own.unread > 0, let last = own.conversation.lastMessage { unread.append((own.conversation.id, last)) }
       return false
     }
-    for (conversation, message) in unread {
+    for (index, (conversation, message)) in unread.enumerated() {
+      if index > 0 { try context.count(.writing) }
       _ = try await community.advanceReadPosition(.read, in: conversation, to: message, by: caller)
     }
     return try countUnread()

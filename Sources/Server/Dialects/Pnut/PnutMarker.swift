@@ -59,7 +59,10 @@ extension PnutCall {
     let items = try root.array()
     guard items.count <= PnutMarker.most else { throw Refusal.invalid("markers", .tooMany(limit: PnutMarker.most)) }
     var markers: [PnutMarker] = []
-    for item in items { markers.append(try await setMarker(LenientBody(try item.object()))) }
+    for item in items {
+      if !markers.isEmpty { try context.count(.writing) }
+      markers.append(try await setMarker(LenientBody(try item.object())))
+    }
     return .envelope(markers)
   }
 
