@@ -26,7 +26,7 @@ extension Pnut {
     try table.on(.get, "\(own)/subscribed", as: "GET /conversations") { try await $0.listSubscribed() }
     try table.on(.get, "\(own)/muted", as: "GET /conversations") { try await $0.listMuted() }
     try table.on(.get, "\(own)/existing_pm", as: "GET /conversations") { try await $0.getExistingPrivate() }
-    try table.on(.get, "\(own)/num_unread", as: "GET /conversations") { try $0.countUnread() }
+    try table.on(.get, "\(own)/num_unread", as: "GET /conversations") { try await $0.countUnread() }
     try table.on(.delete, "\(own)/num_unread", as: "PUT /conversations/{id}/read") { try await $0.markAllRead() }
   }
 }
@@ -271,7 +271,8 @@ extension PnutCall {
   /// Conversations that are read to find one by its participants, and to count unread ones.
   private static let maxRead = 1_000
 
-  fileprivate func eachPrivate(_ body: (OwnConversation) throws -> Bool) throws {
+  /// - Parameter body: whether the conversation is the last that is read.
+  fileprivate func eachPrivate(_ body: (OwnConversation) throws -> Bool) async throws {
     for kind in [Conversation.Kind.direct, .group] {
       var request = PageRequest(limit: IDRange.maxCount)
       for _ in 0..<(Self.maxRead / IDRange.maxCount) {
@@ -279,6 +280,8 @@ extension PnutCall {
         for own in page.items where try body(own) { return }
         guard let next = page.next else { break }
         request.position = next
+        // Other requests of the event loop have a turn.
+        await Task.yield()
       }
     }
   }
@@ -293,7 +296,7 @@ extension PnutCall {
       wanted.insert(try view.userID(reference, for: caller))
     }
     var found: OwnConversation?
-    try eachPrivate { own in
+    try await eachPrivate { own in
       guard let participants = own.conversation.participants, Set(participants.map(\.user)) == wanted else {
         return false
       }
@@ -305,11 +308,11 @@ extension PnutCall {
   }
 
   /// The number of channels with unread messages, by type.
-  func countUnread() throws -> Response {
+  func countUnread() async throws -> Response {
     let types = query.list("channel_types")
     guard types.isEmpty || types.contains(PnutChannel.privateType) else { return .envelope(UnreadChannels(counts: [])) }
     var count = 0
-    try eachPrivate { own in
+    try await eachPrivate { own in
       if own.unread > 0, own.level != .nothing { count += 1 }
       return false
     }
@@ -321,7 +324,7 @@ extension PnutCall {
   /// Reads all private channels to their end.
   func markAllRead() async throws -> Response {
     var unread: [(ID<Conversation>, ID<Message>)] = []
-    try eachPrivate { own in
+    try await eachPrivate { own in
       if own.unread > 0, let last = own.conversation.lastMessage { unread.append((own.conversation.id, last)) }
       return false
     }
@@ -329,7 +332,7 @@ extension PnutCall {
       if index > 0 { try context.count(.writing) }
       _ = try await community.advanceReadPosition(.read, in: conversation, to: message, by: caller)
     }
-    return try countUnread()
+    return try await countUnread()
   }
 }
 

@@ -137,7 +137,7 @@ extension PnutCall {
     guard !views.isEmpty else { return [] }
     let messages = views.map(\.message)
     let (users, source) = (try users(messages.map(\.author)), try source())
-    let (threads, replies) = (try threads(of: messages), try await replyCounts(of: messages))
+    let (threads, replies) = (try await threads(of: messages), try await replyCounts(of: messages))
     var files: [ID<File>: File]?
     if shows.raw(sticky == nil ? "post" : "message") { files = try self.files(of: messages) }
     return try views.map { seen in
@@ -179,7 +179,7 @@ extension PnutCall {
   private static let maxDepth = 100
 
   /// The first messages of the threads.
-  private func threads(of messages: [Message]) throws -> [ID<Message>: ID<Message>] {
+  private func threads(of messages: [Message]) async throws -> [ID<Message>: ID<Message>] {
     var parents: [ID<Message>: ID<Message>?] = [:]
     for message in messages { parents[message.id] = .some(message.replyTo) }
     for _ in 0..<Self.maxDepth {
@@ -188,6 +188,8 @@ extension PnutCall {
       let found = try view.readableMessages(unknown.sorted(), for: caller)
       for id in unknown { parents[id] = .some(nil) }
       for view in found { parents[view.message.id] = .some(view.message.replyTo) }
+      // Other requests of the event loop have a turn.
+      await Task.yield()
     }
     var threads: [ID<Message>: ID<Message>] = [:]
     for message in messages {

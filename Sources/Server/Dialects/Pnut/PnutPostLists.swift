@@ -170,6 +170,8 @@ extension PnutCall {
         let found = try view.readableMessages([parent], for: caller).first
       else { break }
       first = found
+      // Other requests of the event loop have a turn.
+      await Task.yield()
     }
     var (thread, next) = ([first], 0)
     while next < thread.count, thread.count < Self.maxListed {
@@ -177,7 +179,6 @@ extension PnutCall {
         to: thread[next].message.id, PageRequest(limit: IDRange.maxCount), MessageOptions(), for: caller
       ).items
       next += 1
-      // Other requests of the event loop have a turn.
       await Task.yield()
     }
     if !shows.flag("include_deleted", or: true) { thread.removeAll { $0.message.tombstone != nil } }
