@@ -140,6 +140,11 @@ extension PnutCall {
     let (threads, replies) = (try await threads(of: messages), try await replyCounts(of: messages))
     var files: [ID<File>: File]?
     if shows.raw(sticky == nil ? "post" : "message") { files = try self.files(of: messages) }
+    var (bookmarks, reposts): ([ID<Message>: [PnutUser]]?, [ID<Message>: [PnutUser]]?) = (nil, nil)
+    if sticky == nil {
+      if shows.flag("include_bookmarked_by", or: false) { bookmarks = try await actors(of: .star, on: messages) }
+      if shows.flag("include_reposted_by", or: false) { reposts = try await actors(of: .repost, on: messages) }
+    }
     return try views.map { seen in
       let message = seen.message
       var post = PnutPost(
@@ -150,9 +155,8 @@ extension PnutCall {
         raw: try files.flatMap { files in try message.content.map { try RawValues($0, message.id, files, origin) } },
         author: users[message.author], shows: shows, source: source, thread: threads[message.id] ?? message.id,
         replies: replies[message.id] ?? 0)
-      guard sticky == nil else { return post }
-      if shows.flag("include_bookmarked_by", or: false) { post.bookmarkedBy = try actors(of: .star, on: message) }
-      if shows.flag("include_reposted_by", or: false) { post.repostedBy = try actors(of: .repost, on: message) }
+      if let bookmarks { post.bookmarkedBy = bookmarks[message.id] ?? [] }
+      if let reposts { post.repostedBy = reposts[message.id] ?? [] }
       return post
     }
   }
@@ -165,12 +169,32 @@ extension PnutCall {
 
   private static let maxActors = 10
 
-  private func actors(of type: ActionType, on message: Message) throws -> [PnutUser] {
-    let actions = try view.listActions(
-      on: message.id, type: type.name, PageRequest(limit: Self.maxActors), for: caller
-    ).items
-    let users = try users(actions.map(\.user))
-    return actions.compactMap { users[$0.user] }
+  /// The first users with an action on each of the messages that has it.
+  private func actors(of type: ActionType, on messages: [Message]) async throws -> [ID<Message>: [PnutUser]] {
+    var found: [ID<Message>: [ID<User>]] = [:]
+    for message in messages where message.isLive {
+      // Messages count the actions of all types but stars.
+      let isCounted = message.content?.actions.contains { $0.type == type.name } == true
+      guard type == .star || isCounted else { continue }
+      let page = PageRequest(limit: Self.maxActors)
+      do throws(Refusal) {
+        found[message.id] = try view.listActions(on: message.id, type: type.name, page, for: caller).items.map(\.user)
+      } catch {
+        // The message is not readable any more.
+        guard error == .notFound else { throw error }
+      }
+      // Other requests of the event loop have a turn.
+      await Task.yield()
+    }
+    // Posts have the same users, which are read once.
+    let ids = Set(found.values.joined()).sorted()
+    var known: [ID<User>: PnutUser] = [:]
+    for start in stride(from: 0, to: ids.count, by: IDRange.maxCount) {
+      let part = ids[start..<min(start + IDRange.maxCount, ids.count)]
+      known.merge(try users(part)) { one, _ in one }
+      await Task.yield()
+    }
+    return found.mapValues { users in users.compactMap { known[$0] } }
   }
 
   // MARK: Threads
