@@ -149,16 +149,19 @@ extension PnutCall {
 
   /// Posts that are read for lists whose order is not that of ids.
   private static let maxListed = 1_000
+  /// Bookmarks that are read for them, those of messages of channels included.
+  private static let maxBookmarks = 5_000
 
   /// The posts that a user has bookmarked, by their ids.
   func listBookmarks() async throws -> Response {
     let reference = try user()
-    var (found, request) = ([MessageView](), PageRequest(limit: IDRange.maxCount))
+    var (found, examined, request) = ([MessageView](), 0, PageRequest(limit: IDRange.maxCount))
     repeat {
       let page = try await community.listStars(of: reference, request, MessageOptions(), for: caller)
       found += try onlyPosts(page.items)
       request.position = page.next
-    } while request.position != nil && found.count < Self.maxListed
+      examined += IDRange.maxCount
+    } while request.position != nil && found.count < Self.maxListed && examined < Self.maxBookmarks
     return try await show(found)
   }
 
