@@ -706,6 +706,18 @@ class Refusals(PnutTest):
         self.assertEqual((status, answer["data"]["content"]["text"]), (200, "for users"))
         self.api("PATCH", f"/conversations/{self.api('GET', '/users/me/feed')['id']}", {"readers": {"open_to": "users"}})
 
+    def test_visitors_read_public_files(self):
+        public, private = (self.ada.create_file(
+            files={"content": ("a.txt", io.BytesIO(b"wool"), "text/plain")}, data={"is_public": flag})[0] for flag in ("true", "false"))
+        answer = self.ask("GET", f"/files?ids={public.id},{private.id}", name=None)[1]
+        self.assertEqual([it["id"] for it in answer["data"]], [str(public.id)])
+        file = self.ask("GET", f"/files/{public.id}", name=None)[1]["data"]
+        self.assertEqual(requests.get(file["url"]).content, b"wool")
+        content = f"http://127.0.0.1:{self.port}/v1/files/{{}}/content"
+        self.assertEqual(requests.get(content.format(public.id)).content, b"wool")
+        self.assertEqual(requests.get(content.format(private.id)).status_code, 404)
+        self.failed(404, "GET", f"/files/{private.id}", name=None)
+
     def test_messages_are_no_posts(self):
         channel = self.ada.create_channel(data={"type": "com.example.wool"})[0]
         message = self.ada.create_message(channel, data={"text": "x"})[0]

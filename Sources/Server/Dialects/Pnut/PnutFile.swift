@@ -10,7 +10,8 @@ struct PnutFile: JSONWritable {
   let file: File
   let owner: PnutUser?
   let source: PnutSource
-  let link: SignedFileLink
+  /// Nil for visitors, who read the file without one.
+  let link: SignedFileLink?
   let origin: String
   let shows: PnutOptions
 
@@ -29,8 +30,10 @@ struct PnutFile: JSONWritable {
       json.field("is_complete", true)
       json.field("is_public", file.isPublic)
       json.field("url", address("content"))
-      json.field("url_expires_at", PnutCall.time(link.endsAt))
-      json.field("file_token", link.token)
+      if let link {
+        json.field("url_expires_at", PnutCall.time(link.endsAt))
+        json.field("file_token", link.token)
+      }
       if let width = file.width, let height = file.height {
         json.object("image_info") { json in
           json.field("width", width)
@@ -44,7 +47,11 @@ struct PnutFile: JSONWritable {
     }
   }
 
-  private func address(_ part: String) -> String { "\(origin)/api/v1/files/\(file.id)/\(part)?link=\(link.token)" }
+  private func address(_ part: String) -> String {
+    let address = "\(origin)/api/v1/files/\(file.id)/\(part)"
+    guard let link else { return address }
+    return "\(address)?link=\(link.token)"
+  }
 
   /// The preview of the uploader, in place of the pictures that pnut makes.
   private func write(_ preview: File.Preview, to json: inout JSONWriter) {
@@ -53,7 +60,7 @@ struct PnutFile: JSONWritable {
         json.field("mime_type", preview.mimeType)
         json.field("size", preview.size)
         json.field("url", address("preview"))
-        json.field("url_expires_at", PnutCall.time(link.endsAt))
+        if let link { json.field("url_expires_at", PnutCall.time(link.endsAt)) }
         json.object("image_info") { json in
           json.field("width", preview.width)
           json.field("height", preview.height)
@@ -69,8 +76,9 @@ extension PnutCall {
     let (users, source) = (try users(files.map(\.owner)), try source())
     return try files.map { file in
       PnutFile(
-        file: file, owner: users[file.owner], source: source, link: try view.createFileLink(to: file.id, for: caller),
-        origin: origin, shows: shows)
+        file: file, owner: users[file.owner], source: source,
+        link: try caller.user == nil ? nil : view.createFileLink(to: file.id, for: caller), origin: origin,
+        shows: shows)
     }
   }
 

@@ -80,10 +80,15 @@ extension PnutCall {
     return .envelope(shown)
   }
 
-  /// A signed link on the same origin.
+  /// A signed link on the same origin. Visitors get the address of a file that they may read.
   func getFileContent() throws -> Response {
     let id: ID<File> = try id()
+    let address = "\(origin)/api/v1/files/\(id)/content"
+    guard caller.user != nil else {
+      _ = try view.getFile(id, for: caller)
+      return .redirect(to: address)
+    }
     let link = try view.createFileLink(to: id, for: caller)
-    return .redirect(to: "\(origin)/api/v1/files/\(id)/content?link=\(link.token)")
+    return .redirect(to: "\(address)?link=\(link.token)")
   }
 }
