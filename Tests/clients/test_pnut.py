@@ -891,6 +891,14 @@ class Rights(PnutTest):
                 self.assertEqual(status, 404 if "profile" in more.values() else 200)
                 self.assertNotIn("you_follow", answer.get("data", {}))
 
+    def test_tokens_of_forums_create_no_conversations(self):
+        limited = self.token(scope="write", forums=[self.forum])
+        for path, body in (("/posts", {"text": "x"}), ("/channels", {"type": "com.example.wool"}),
+                           ("/channels/pm/messages", {"text": "x", "destinations": [self.ids["ada"]]}),
+                           ("/polls", {"prompt": "?", "duration": 60, "options": ["a", "b"]})):
+            with self.subTest(path=path):
+                self.assertEqual(self.ask("POST", path, body, Authorization=f"Bearer {limited}")[0], 403)
+
     def test_a_marker_that_cannot_move_fails_no_message(self):
         limited = self.token(scope="write", forums=[self.forum])
         path = f"/channels/{self.api('GET', f'/forums/{self.forum}')['room_id']}/messages"

@@ -73,6 +73,9 @@ extension Community {
   /// Forgets the caller's position.
   public func removeDialectMarker(of list: MarkedList, by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.write)
-    try await store.write { tx throws(Refusal) in try tx.removeDialectMarker(list.name, of: user) }
+    try await store.write { tx throws(Refusal) in
+      _ = try tx.reloadCaller(caller)
+      try tx.removeDialectMarker(list.name, of: user)
+    }
   }
 }

@@ -68,6 +68,8 @@ extension PnutCall {
 
   /// Posts to the private channel with exactly these users, which the first message creates.
   func createPrivateMessage() async throws -> Response {
+    // The operation of the API that creates conversations is closed to tokens of forums.
+    try caller.requireWholeSite()
     let body = try await body()
     let names = try body.list("destinations") ?? []
     guard let first = names.first else { throw Refusal.invalid("destinations", .missing) }

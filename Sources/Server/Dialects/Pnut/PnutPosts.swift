@@ -70,6 +70,8 @@ extension PnutCall {
 
   /// The feed of the caller, which the first post creates.
   func ownFeed() async throws -> ID<Conversation> {
+    // The operation of the API that creates feeds is closed to tokens of forums.
+    try caller.requireWholeSite()
     do throws(Refusal) {
       return try view.getFeed(of: try caller.requireUser(), for: caller).conversation.id
     } catch {
