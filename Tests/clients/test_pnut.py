@@ -469,6 +469,9 @@ class EveryCall(PnutTest):
         self.assertEqual([it.id for it in self.ada.get_channel_messages(channel.id)[0]], [two.id, one.id])
         self.assertEqual([it.id for it in self.ada.users_messages(count=2)[0]], [two.id, one.id])
         self.assertEqual([it.id for it in self.ada.message_search(q="weft", channel_ids=channel.id)[0]], [two.id])
+        for start in (one, two):
+            thread = self.ask("GET", f"/channels/{channel.id}/messages/{start.id}/thread")[1]["data"]
+            self.assertEqual([it["id"] for it in thread], [str(two.id), str(one.id)])
         self.assertTrue(self.ada.delete_message(channel.id, one)[0].is_deleted)
         self.assertEqual(self.ada.get_channel_messages(channel.id)[0][1].get("is_deleted"), True)
         self.assertEqual([it.id for it in self.ada.get_channel_messages(channel.id, include_deleted=0)[0]], [two.id])

@@ -148,15 +148,7 @@ extension PnutCall {
   }
 
   func listMessageThread() async throws -> Response {
-    var (thread, next) = ([try message()], 0)
-    while next < thread.count, thread.count < IDRange.maxExamined {
-      thread += try await view.listReplies(
-        to: thread[next].message.id, PageRequest(limit: IDRange.maxCount), MessageOptions(), for: caller
-      ).items
-      next += 1
-      // Other requests of the event loop have a turn.
-      await Task.yield()
-    }
+    let thread = try await thread(of: try message())
     let sorted = thread.sorted { $0.message.id > $1.message.id }
     let (items, meta) = IDRange(query).cut(sorted) { $0.message.id.number }
     return .envelope(try await messages(items), page: meta)

@@ -165,9 +165,11 @@ extension PnutCall {
     return try await show(found)
   }
 
-  /// The first message of a thread, and the replies to it and to its replies.
-  func listThread() async throws -> Response {
-    var first = try actedOn(try id())
+  func listThread() async throws -> Response { try await show(try await thread(of: try actedOn(try id()))) }
+
+  /// The first message of the thread of a message, the replies to it and to its replies. Deleted ones are left out on request.
+  func thread(of message: MessageView) async throws -> [MessageView] {
+    var first = message
     for _ in 0..<Self.maxListed {
       guard let parent = first.message.replyTo,
         let found = try view.readableMessages([parent], for: caller).first
@@ -185,7 +187,7 @@ extension PnutCall {
       await Task.yield()
     }
     if !shows.flag("include_deleted", or: true) { thread.removeAll { $0.message.tombstone != nil } }
-    return try await show(thread)
+    return thread
   }
 
   private func show(_ found: [MessageView]) async throws -> Response {
