@@ -293,6 +293,13 @@ class EveryCall(PnutTest):
         self.assertEqual([it["message_id"] for it in self.api("GET", "/reports")["data"]], [str(reply.id)])
         self.assertEqual(self.ask("POST", f"/posts/{reply.id}/report", {}, "grace")[0], 400)
 
+    def test_the_newest_revisions_are_listed(self):
+        post = self.post("0")
+        for number in range(1, 203):
+            self.assertEqual(self.ask("PUT", f"/posts/{post.id}", {"text": str(number)})[0], 201)
+        texts = [it["content"]["text"] for it in self.ask("GET", f"/posts/{post.id}/revisions")[1]["data"]]
+        self.assertEqual(texts, [str(number) for number in range(201, 1, -1)])
+
     # Users.
 
     @calls("get_user", "get_users", "update_user", "patch_user")

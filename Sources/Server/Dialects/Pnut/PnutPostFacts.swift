@@ -21,7 +21,8 @@ extension PnutCall {
   /// The earlier texts, newest first, for those that the site shows them to.
   func listRevisions() async throws -> Response {
     let seen = try post(try id())
-    let found = try view.listRevisions(of: seen.message.id, PageRequest(limit: IDRange.maxCount), for: caller).items
+    let newest = PageRequest(ListPosition(.previous, from: nil), limit: IDRange.maxCount)
+    let found = try view.listRevisions(of: seen.message.id, newest, for: caller).items
     var earlier: [MessageView] = []
     for revision in found.reversed() {
       guard case .live(var content) = seen.message.state else { break }
