@@ -214,12 +214,9 @@ extension PnutCall {
     var channels: [PnutChannel] = []
     for own in listed {
       let conversation = own.conversation
-      let forum = try conversation.forum.map { try view.getForum($0, for: caller) }
-      let participants =
-        try conversation.participants
-        ?? (conversation.kind == .room
-          ? []
-          : view.listParticipants(of: conversation.id, PageRequest(limit: IDRange.maxCount), for: caller).items)
+      guard let (forum, participants) = try readers(of: conversation) else { continue }
+      // Other requests of the event loop have a turn.
+      await Task.yield()
       var (hasSticky, position): (Bool?, PnutMarker?) = (nil, nil)
       if isWhole { hasSticky = try await !stickyMessages(of: conversation.id, PageRequest(limit: 1)).items.isEmpty }
       if shows.flag("include_marker", or: false) { position = try marker(of: .channel(conversation.id)) }
@@ -231,6 +228,21 @@ extension PnutCall {
           hasSticky: hasSticky, marker: position, shows: shows))
     }
     return channels
+  }
+
+  /// The forum of a room, and the participants of another channel; nil for a channel that is not readable any more.
+  private func readers(
+    of conversation: Conversation
+  ) throws(Refusal) -> (forum: ForumView?, participants: [Participant])? {
+    do throws(Refusal) {
+      if let forum = conversation.forum { return (try view.getForum(forum, for: caller), []) }
+      if let participants = conversation.participants { return (nil, participants) }
+      let page = PageRequest(limit: IDRange.maxCount)
+      return (nil, try view.listParticipants(of: conversation.id, page, for: caller).items)
+    } catch {
+      guard error == .notFound else { throw error }
+      return nil
+    }
   }
 
   /// One channel, with the status of its change.
