@@ -23,6 +23,9 @@ import Testing
   @Test(arguments: [
     ("pizza *party*", "pizza *party*"), ("[a](https://b.example/c)", "a [b.example]"),
     ("x [a](https://b.example/c) y", "x a [b.example] y"), ("[b.example](https://b.example/c)", "b.example"),
+    ("[Read B.example.](https://b.example/c)", "Read B.example."),
+    ("[web.example](https://b.example)", "web.example [b.example]"),
+    ("[b.example.org](https://b.example)", "b.example.org [b.example]"),
     ("https://b.example/c", "https://b.example/c"), ("[a](mailto:ada@b.example)", "[a](mailto:ada@b.example)"),
     ("[a](https://b.example) [c](https://d.example)", "a [b.example] c [d.example]"), ("", ""), ("a\r\nb", "a\r\nb"),
     ("🧶 [ü🧶](https://b.example) 🧶", "🧶 ü🧶 [b.example] 🧶"),

@@ -67,12 +67,22 @@ struct ShownText {
       return add(source, .link(text: Self.text(source), url: url, amended: nil))
     }
     let text = Self.text(words)
-    guard !text.lowercased().contains(address.host) else {
+    guard !Self.names(address.host, in: text) else {
       return add(words, .link(text: text, url: url, amended: nil))
     }
     let host = Array(" [\(address.host)]".unicodeScalars)
     add(words, .link(text: text, url: url, amended: words.count + host.count))
     scalars += host
+  }
+
+  /// Whether a text has the host, not as a part of another name: `a.example` is not in `data.example`.
+  private static func names(_ host: String, in text: String) -> Bool {
+    let isPart = { (character: Character) in character.isLetter || character.isNumber || "-.".contains(character) }
+    for var name in text.lowercased().split(whereSeparator: { !isPart($0) }) {
+      while name.last == "." { name.removeLast() }
+      if name == host { return true }
+    }
+    return false
   }
 
   /// The words of `[words](address)`; nil for another form.
