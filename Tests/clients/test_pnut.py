@@ -10,8 +10,10 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
+import zipfile
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -371,6 +373,15 @@ class EveryCall(PnutTest):
     def test_users_are_searched(self):
         self.assertEqual([it.username for it in self.ada.user_search(q="gra")[0]], ["grace"])
         self.assertEqual(self.ada.user_search(q="zzz")[0], [])
+
+    def test_the_export_of_a_user_has_the_profile_of_the_dialect(self):
+        self.assertEqual(self.ask("PATCH", "/users/me", {"locale": "de", "timezone": "Europe/Berlin"}, "linus")[0], 200)
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            path = Path(folder) / "linus.zip"
+            self.say("export", str(path), "--user", "linus")
+            with zipfile.ZipFile(path) as archive:
+                profile = json.loads(archive.read("profile.jsonl"))
+        self.assertEqual((profile["locale"], profile["time_zone"]), ("de", "Europe/Berlin"))
 
     @calls("user_presence", "get_users_presence", "update_users_presence")
     def test_presence_is_the_status_text(self):

@@ -178,14 +178,16 @@ extension ExportTable {
       "id": .id, "name": .text, "display_name": .text, "bio": .text, "role": .text, "status_text": .text,
       "status_emoji": .text, "discoverable": .flag, "reachable_by": .text, "show_receipts": .flag,
       "show_presence": .flag, "preferences": .json, "email": .text, "notifications_paused": .flag,
-      "quiet_hours": .json, "created_at": .time, "last_seen_at": .time,
+      "quiet_hours": .json, "created_at": .time, "last_seen_at": .time, "locale": .text, "time_zone": .text,
     ],
     """
     select a.id, a.name, a.display_name, a.bio, a.role, a.status_text, a.status_emoji, a.discoverable, a.reachable_by,
-      a.shows_receipts, a.shows_presence, a.preferences, e.address, n.paused, n.quiet_hours, a.created_at, a.last_seen_at
+      a.shows_receipts, a.shows_presence, a.preferences, e.address, n.paused, n.quiet_hours, a.created_at,
+      a.last_seen_at, d.locale, d.timezone
     from account a
     left join email e on e.user_id = a.id
     left join notification_settings n on n.user_id = a.id
+    left join dialect_profile d on d.user_id = a.id
     where a.id = $1
     """)
 
