@@ -680,6 +680,15 @@ class Pages(PnutTest):
         walked = [it.id for it in pnutpy.cursor(self.ada.get_channel_messages, channel, count=5)]
         self.assertEqual(walked, ids[::-1])
 
+    def test_long_pages_have_little_html(self):
+        channel = self.ada.create_channel(data={"type": "com.example.rows"})[0]
+        for _ in range(10):
+            self.api("POST", f"/conversations/{channel.id}/messages", {"text": '"' * 16_000})
+        contents = [it["content"] for it in self.ask("GET", f"/channels/{channel.id}/messages")[1]["data"]]
+        self.assertEqual([len(it["text"]) for it in contents], [16_000] * 10)
+        self.assertEqual(["html" in it for it in contents], [True] * 8 + [False] * 2)
+        self.assertIn("&quot;", contents[0]["html"])
+
 
 class Refusals(PnutTest):
     def failed(self, status, method, path, body=None, name="ada", **fields):

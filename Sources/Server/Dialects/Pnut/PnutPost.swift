@@ -18,6 +18,10 @@ struct PnutPost: JSONWritable {
   var original: [PnutPost] = []
   var bookmarkedBy: [PnutUser]?
   var repostedBy: [PnutUser]?
+  var hasHTML = true
+
+  /// The bytes of the texts of a page that get HTML, which can be ten times as large. As in the API, the rest gets none.
+  static let maxHTMLBytes = 131_072
 
   enum Kind {
     case post
@@ -53,7 +57,7 @@ struct PnutPost: JSONWritable {
       }
       if let content {
         json.object("content") { json in
-          content.writeMembers(to: &json, shows.html(kind.name.lowercased()) ? kind.name : nil)
+          content.writeMembers(to: &json, hasHTML && shows.html(kind.name.lowercased()) ? kind.name : nil)
         }
       }
       if let raw { json.field("raw", raw) }
@@ -145,7 +149,8 @@ extension PnutCall {
       if shows.flag("include_bookmarked_by", or: false) { bookmarks = try await actors(of: .star, on: messages) }
       if shows.flag("include_reposted_by", or: false) { reposts = try await actors(of: .repost, on: messages) }
     }
-    return try views.map { seen in
+    var (posts, size) = ([PnutPost](), 0)
+    for seen in views {
       let message = seen.message
       var post = PnutPost(
         view: seen, kind: sticky.map { .message(isSticky: $0.contains(message.id)) } ?? .post,
@@ -157,8 +162,11 @@ extension PnutCall {
         replies: replies[message.id] ?? 0)
       if let bookmarks { post.bookmarkedBy = bookmarks[message.id] ?? [] }
       if let reposts { post.repostedBy = reposts[message.id] ?? [] }
-      return post
+      size += message.content?.text.utf8.count ?? 0
+      post.hasHTML = posts.isEmpty || size <= PnutPost.maxHTMLBytes
+      posts.append(post)
     }
+    return posts
   }
 
   /// One post, with the status of its change.
