@@ -129,21 +129,13 @@ extension PnutCall {
 
   /// The messages of channels.
   private func onlyMessages(_ found: [MessageView]) throws -> [MessageView] {
-    var known: [ID<Conversation>: Bool] = [:]
-    return try found.filter { seen in
-      let id = seen.message.conversation
-      guard seen.message.kind == .message else { return false }
-      let isChannel: Bool
-      if let earlier = known[id] {
-        isChannel = earlier
-      } else {
-        switch try view.kind(of: id, for: caller) {
-        case .direct, .group, .channel, .room: isChannel = true
-        case .topic, .feed: isChannel = false
-        }
+    let kinds = try kinds(of: found)
+    return found.filter { seen in
+      guard seen.message.kind == .message, let kind = kinds[seen.message.conversation] else { return false }
+      return switch kind {
+      case .direct, .group, .channel, .room: true
+      case .topic, .feed: false
       }
-      known[id] = isChannel
-      return isChannel
     }
   }
 

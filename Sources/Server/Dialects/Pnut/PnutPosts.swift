@@ -98,14 +98,25 @@ extension PnutCall {
 
   /// The posts and replies among messages.
   func onlyPosts(_ messages: [MessageView]) throws -> [MessageView] {
-    var kinds: [ID<Conversation>: Conversation.Kind] = [:]
-    return try messages.filter { seen in
+    let kinds = try kinds(of: messages)
+    return messages.filter { seen in
       let message = seen.message
       guard message.kind == .message, !message.isMachineOnly else { return false }
-      let kind = try kinds[message.conversation] ?? view.kind(of: message.conversation, for: caller)
-      kinds[message.conversation] = kind
-      return kind == .feed
+      return kinds[message.conversation] == .feed
     }
+  }
+
+  /// The kinds of the conversations of messages, without those that are not readable any more.
+  func kinds(of messages: [MessageView]) throws(Refusal) -> [ID<Conversation>: Conversation.Kind] {
+    var kinds: [ID<Conversation>: Conversation.Kind] = [:]
+    for id in Set(messages.map(\.message.conversation)) {
+      do throws(Refusal) {
+        kinds[id] = try view.kind(of: id, for: caller)
+      } catch {
+        guard error == .notFound else { throw error }
+      }
+    }
+    return kinds
   }
 
   /// `ids`, in their order. Unknown ones are left out.
