@@ -471,6 +471,7 @@ import Testing
       try tx.set(
         DialectMarker(name: "a", message: ID(7), lastRead: ID(7), percentage: 0, updatedAt: 1, version: 1),
         of: Garden.ada)
+      try tx.removeOldestDialectMarker(of: Garden.ada)
       try tx.removeDialectMarker("a", of: Garden.ada)
       try tx.removeDialectProfile(of: Garden.ada)
       try tx.supply("a", for: .forum, 7, by: Garden.ada)

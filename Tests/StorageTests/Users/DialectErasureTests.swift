@@ -85,6 +85,28 @@ import Testing
     await garden.store.close()
   }
 
+  @Test func `the oldest marker is the one with the earliest change`() async throws {
+    let garden = try await Garden()
+    let names = ["a", "b", "c"]
+    let left = try await garden.store.write { tx throws(Refusal) in
+      for (name, at) in zip(names, [5, 3, 4] as [Int64]) {
+        let marker = DialectMarker(
+          name: name, message: ID(7), lastRead: ID(7), percentage: 0, updatedAt: at, version: 1)
+        for user in [Garden.ada, Garden.grace] { try tx.set(marker, of: user) }
+      }
+      try tx.removeOldestDialectMarker(of: Garden.ada)
+      var left: [[String]] = []
+      for user in [Garden.ada, Garden.grace] {
+        var found: [String] = []
+        for name in names where try tx.dialectMarker(name, of: user) != nil { found.append(name) }
+        left.append(found)
+      }
+      return left
+    }
+    #expect(left == [["a", "c"], names])
+    await garden.store.close()
+  }
+
   @Test func `expired subscriptions are removed`() async throws {
     let garden = try await Garden()
     try await Self.fill(garden, by: Garden.ada)

@@ -109,7 +109,7 @@ public struct Bounds: Sendable {
   public var examinedActions = 5_000
   /// Unexpired subscriptions of a user in a dialect.
   public var dialectSubscriptions = 100
-  /// Positions of a user in lists of a dialect.
+  /// Positions of a user in lists of a dialect. A further one replaces the oldest.
   public var dialectMarkers = 1_000
   /// Groups of users, and members of each.
   public var userGroups = 100

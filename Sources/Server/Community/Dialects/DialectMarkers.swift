@@ -58,8 +58,9 @@ extension Community {
     return try await store.write { [bounds] tx throws(Refusal) in
       _ = try tx.reloadCaller(caller)
       let before = try tx.dialectMarker(change.list.name, of: user)
+      // Lists that are gone keep their markers.
       if before == nil, try tx.dialectMarkerCount(of: user) >= bounds.dialectMarkers {
-        throw .tooMany(limit: bounds.dialectMarkers)
+        try tx.removeOldestDialectMarker(of: user)
       }
       let furthest = before.map { max($0.lastRead, change.message) } ?? change.message
       let marker = DialectMarker(

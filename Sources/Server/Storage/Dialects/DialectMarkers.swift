@@ -67,6 +67,22 @@ extension WriteTransaction {
     }
   }
 
+  /// Removes the marker with the earliest change.
+  public func removeOldestDialectMarker(of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from dialect_marker
+        where user_id = $1 and name = (
+          select name
+          from dialect_marker
+          where user_id = $1 and updated_at = (select min(updated_at) from dialect_marker where user_id = $1)
+          limit 1
+        )
+        """, user.number)
+    }
+  }
+
   public func removeDialectMarker(_ name: String, of user: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute("delete from dialect_marker where user_id = $1 and name = $2", user.number, name)
