@@ -345,6 +345,16 @@ class EveryCall(PnutTest):
         with self.assertRaises(errors.PnutBadRequestAPIException):
             self.linus.update_cover("me", files={"cover": ("cover.txt", io.BytesIO(b"wool"), "text/plain")})
 
+    def test_staff_delete_pictures_of_others(self):
+        for name in ("avatar", "cover"):
+            with self.subTest(name=name):
+                getattr(self.linus, f"update_{name}")("me", files={name: (f"{name}.png", io.BytesIO(png()), "image/png")})
+                self.assertEqual(self.ask("DELETE", f"/users/@linus/{name}", name="grace")[0], 403)
+                self.assertEqual(self.ask("DELETE", f"/users/@unknown/{name}", name="grace")[0], 404)
+                self.assertFalse(self.linus.get_user("me")[0].content[f"{name}_image"]["is_default"])
+                status, answer = self.ask("DELETE", f"/users/@linus/{name}")
+                self.assertEqual((status, answer["data"]["content"][f"{name}_image"]["is_default"]), (200, True))
+
     @calls("follow_user", "unfollow_user", "users_following", "users_followers")
     def test_users_follow(self):
         user, _ = self.linus.follow_user("@ada")

@@ -48,6 +48,22 @@ extension Community {
     }
   }
 
+  /// Deletes the caller's cover, or as staff another user's.
+  public func deleteDialectCover(of reference: UserReference, by caller: Caller) async throws(Refusal) {
+    let actor = try caller.requireUser(.write)
+    try caller.requireWholeSite()
+    try await store.write { tx throws(Refusal) in
+      let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      guard rights.contains(.edit) else { throw .forbidden }
+      let id = user.summary.id
+      var profile = try tx.dialectProfile(of: id)
+      guard profile.cover != nil else { return }
+      profile.cover = nil
+      try tx.set(profile, of: id)
+      if actor != id { try tx.audit(.userChanged, by: actor, subject: id.number) }
+    }
+  }
+
   /// Bytes of a locale or the name of a time zone.
   private static let maxProfileBytes = 64
 }

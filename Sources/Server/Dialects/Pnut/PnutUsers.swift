@@ -92,10 +92,11 @@ extension PnutCall {
     return try await one(try await community.setAvatar(file.file.id, of: .me, by: caller))
   }
 
+  /// The caller's, or as staff another user's, as in the API.
   func deleteAvatar() async throws -> Response {
-    try requireSelf()
-    try await community.deleteAvatar(of: .me, by: caller)
-    return try await one(try view.getUser(.me, for: caller))
+    let reference = try user()
+    try await community.deleteAvatar(of: reference, by: caller)
+    return try await one(try view.getUser(reference, for: caller))
   }
 
   func getCover() throws -> Response {
@@ -112,9 +113,9 @@ extension PnutCall {
   }
 
   func deleteCover() async throws -> Response {
-    try requireSelf()
-    try await community.updateDialectProfile(by: caller) { $0.cover = nil }
-    return try await one(try view.getUser(.me, for: caller))
+    let reference = try user()
+    try await community.deleteDialectCover(of: reference, by: caller)
+    return try await one(try view.getUser(reference, for: caller))
   }
 
   // MARK: Relations
