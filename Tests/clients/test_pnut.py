@@ -783,6 +783,8 @@ class Refusals(PnutTest):
                      b'{"raw": {"io.pnut.core.other": [{}]}, "text": "x"}', b'{"text": 1e999}'):
             with self.subTest(body=body[:40]):
                 self.failed(400, "POST", "/posts", body, Content_Type="application/json")
+        form = urlencode({"text": "x", "raw": '{"com.example.a": [{"x": 1e999}]}'})
+        self.failed(400, "POST", "/posts", form, Content_Type="application/x-www-form-urlencoded")
         self.failed(400, "POST", "/files", b"x", Content_Type="multipart/form-data")
         self.failed(400, "POST", "/files", b"--a\r\n", Content_Type="multipart/form-data; boundary=a")
         self.failed(400, "GET", "/posts/search?q=%ff")

@@ -45,6 +45,14 @@ import Testing
     #expect(throws: JSONError.self) { try Self.body(text, Self.json) }
   }
 
+  @Test func `JSON in a form has the numbers of JSON`() throws {
+    let body = try Self.body("raw=%7B%22a%22:%5B1e999%5D%7D&text=%5B1e999%5D&part=%7B%22x%22:1e9%7D", Self.form)
+    #expect(throws: JSONError.self) { _ = try body.object("raw") }
+    #expect(throws: JSONError.self) { _ = try body.members("raw") }
+    #expect(try body.text("text") == "[1e999]")
+    #expect(try body.object("part") != nil)
+  }
+
   @Test(
     arguments: [("true", true), ("1", true), ("False", false), ("0", false), ("yes", nil), ("", nil)]
       as [(String, Bool?)])

@@ -40,18 +40,20 @@ struct LenientBody {
   }
 
   /// The member, unless it is absent. In a form, a text that is no JSON object or array is nil.
-  private func member(_ name: String) -> JSONValue? {
+  private func member(_ name: String) throws(JSONError) -> JSONValue? {
     switch source {
     case .object(var object): return object.member(name).flatMap { $0.isNull ? nil : $0 }
     case .pairs(let pairs):
       guard let text = pairs[name], text.hasPrefix("{") || text.hasPrefix("[") else { return nil }
-      return try? JSONValue(parsing: Array(text.utf8))
+      guard let value = try? JSONValue(parsing: Array(text.utf8)) else { return nil }
+      try value.requireFiniteNumbers()
+      return value
     }
   }
 
   func has(_ name: String) -> Bool {
     if case .pairs(let pairs) = source { return pairs[name] != nil }
-    return member(name) != nil
+    return (try? member(name)) != nil
   }
 
   /// A text. Numbers count as their digits.
@@ -65,13 +67,13 @@ struct LenientBody {
   }
 
   func flag(_ name: String) throws(JSONError) -> Bool? {
-    if case .object = source, let value = member(name), value.kind == .bool { return try value.bool() }
+    if case .object = source, let value = try member(name), value.kind == .bool { return try value.bool() }
     return try text(name).flatMap(LenientValue.flag)
   }
 
   /// The texts of an array, or the parts of a text with commas; nil without the member.
   func list(_ name: String) throws(JSONError) -> [String]? {
-    if let value = member(name), value.kind == .array {
+    if let value = try member(name), value.kind == .array {
       return try value.array { item throws(JSONError) in try LenientValue.text(item) }
     }
     return try text(name).map(LenientValue.list)
@@ -79,19 +81,19 @@ struct LenientBody {
 
   /// An object, or nil for an absent or another member.
   func object(_ name: String) throws(JSONError) -> LenientBody? {
-    guard let value = member(name), value.kind == .object else { return nil }
+    guard let value = try member(name), value.kind == .object else { return nil }
     return LenientBody(try value.object())
   }
 
   /// The elements of an array; nil without one.
   func array(_ name: String) throws(JSONError) -> [JSONValue]? {
-    guard let value = member(name), value.kind == .array else { return nil }
+    guard let value = try member(name), value.kind == .array else { return nil }
     return try value.array()
   }
 
   /// The members of an object by name; nil without one.
   func members(_ name: String) throws(JSONError) -> [(name: String, value: JSONValue)]? {
-    guard let value = member(name), value.kind == .object else { return nil }
+    guard let value = try member(name), value.kind == .object else { return nil }
     var object = try value.object()
     return object.members()
   }
