@@ -345,6 +345,13 @@ class EveryCall(PnutTest):
         with self.assertRaises(errors.PnutBadRequestAPIException):
             self.linus.update_cover("me", files={"cover": ("cover.txt", io.BytesIO(b"wool"), "text/plain")})
 
+    def test_a_refused_change_of_a_user_changes_nothing(self):
+        before = self.ask("GET", "/users/me", name="linus")[1]["data"]
+        for wrong in ({"name": "x" * 1_000}, {"content": {"text": "a\0b"}}, {"timezone": "Europe/Berlin "}):
+            self.assertEqual(self.ask("PATCH", "/users/me", {"name": "Loom", "locale": "fr", **wrong}, "linus")[0], 400)
+        after = self.ask("GET", "/users/me", name="linus")[1]["data"]
+        self.assertEqual((after["name"], after.get("locale")), (before["name"], before.get("locale")))
+
     def test_staff_delete_pictures_of_others(self):
         for name in ("avatar", "cover"):
             with self.subTest(name=name):

@@ -69,6 +69,8 @@ extension PnutCall {
       let shown = try ShownText(before.summary.bio, before.summary.bioEntities).text
       if text != shown { change.fields.set(\.bio, to: text ?? "") }
     }
+    // A refused name or text changes nothing.
+    _ = try change.checked(community.bounds)
     let (locale, timezone) = (try body.text("locale"), try body.text("timezone"))
     if replaces || locale != nil || timezone != nil {
       try await community.updateDialectProfile(by: caller) { profile in
