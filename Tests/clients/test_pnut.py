@@ -254,6 +254,13 @@ class EveryCall(PnutTest):
             self.assertEqual([it.id for it in self.ada.posts_thread(start)[0]], [answer.id, reply.id, root.id])
         self.assertEqual(self.ada.get_post(root)[0].counts.replies, 1)
 
+    def test_a_long_thread_has_its_newest_replies(self):
+        root = self.post("root")
+        for number in range(205):
+            self.post(str(number), reply_to=root.id)
+        thread, meta = self.ada.posts_thread(root, count=3)
+        self.assertEqual((self.texts(thread), meta.more), (["204", "203", "202"], True))
+
     @calls("users_post_streams_me", "users_post_streams_unified", "posts_streams_global",
            "get_explore_streams", "get_explore_stream")
     def test_streams(self):

@@ -180,11 +180,14 @@ extension PnutCall {
     }
     var (thread, next) = ([first], 0)
     while next < thread.count, thread.count < Self.maxListed {
-      thread += try await view.listReplies(
-        to: thread[next].message.id, PageRequest(limit: IDRange.maxCount), MessageOptions(), for: caller
-      ).items
+      var request = PageRequest(limit: IDRange.maxCount)
+      repeat {
+        let page = try await view.listReplies(to: thread[next].message.id, request, MessageOptions(), for: caller)
+        thread += page.items
+        request.position = page.next
+        await Task.yield()
+      } while request.position != nil && thread.count < Self.maxListed
       next += 1
-      await Task.yield()
     }
     if !shows.flag("include_deleted", or: true) { thread.removeAll { $0.message.tombstone != nil } }
     return thread
