@@ -1028,6 +1028,18 @@ class WritingLimits(PnutTest):
         self.assertEqual(self.ask("PUT", path, {"acl": {"write": {"user_ids": []}}}, "linus")[0], 429)
 
 
+class SearchLimits(PnutTest):
+    flags = ("--dialects", "pnut", *(flag for flag in ENDLESS if "searches" not in flag), "--rate-searches", "1", "--rate-searches-burst", "2")
+
+    def test_a_long_thread_counts_as_searches(self):
+        short, long = self.post("short"), self.post("long")
+        for number in range(250):
+            self.post(str(number), reply_to=long.id)
+        self.post("reply", reply_to=short.id)
+        for thread, statuses in ((short, [200] * 3), (long, [200, 429]), (short, [200])):
+            self.assertEqual([self.ask("GET", f"/posts/{thread.id}/thread")[0] for _ in statuses], statuses)
+
+
 class Translation(requests.adapters.HTTPAdapter):
     """Sends requests with the ids of this site in place of those that the tests of the library name, and back."""
 

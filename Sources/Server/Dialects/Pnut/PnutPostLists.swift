@@ -151,6 +151,8 @@ extension PnutCall {
   private static let maxListed = 1_000
   /// Bookmarks that are read for them, those of messages of channels included.
   private static let maxBookmarks = 5_000
+  /// Messages whose replies are read at the cost of one search.
+  private static let readsPerSearch = 100
 
   /// The posts that a user has bookmarked, by their ids.
   func listBookmarks() async throws -> Response {
@@ -180,6 +182,7 @@ extension PnutCall {
     }
     var (thread, next) = ([first], 0)
     while next < thread.count, thread.count < Self.maxListed {
+      if next > 0, next.isMultiple(of: Self.readsPerSearch) { try context.count(.searching) }
       var request = PageRequest(limit: IDRange.maxCount)
       repeat {
         let page = try await view.listReplies(to: thread[next].message.id, request, MessageOptions(), for: caller)
