@@ -260,6 +260,8 @@ class EveryCall(PnutTest):
             self.post(str(number), reply_to=root.id)
         thread, meta = self.ada.posts_thread(root, count=3)
         self.assertEqual((self.texts(thread), meta.more), (["204", "203", "202"], True))
+        found = self.ask("GET", f"/posts/{root.id}/interactions")[1]["data"]
+        self.assertEqual({it["objects"][0]["content"]["text"] for it in found}, {str(number) for number in range(5, 205)})
 
     @calls("users_post_streams_me", "users_post_streams_unified", "posts_streams_global",
            "get_explore_streams", "get_explore_stream")

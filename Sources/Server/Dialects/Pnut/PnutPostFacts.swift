@@ -43,9 +43,9 @@ extension PnutCall {
     let actions = try view.listActions(
       on: seen.message.id, type: nil, PageRequest(limit: IDRange.maxCount), for: caller
     ).items
-    let replies = try await view.listReplies(
-      to: seen.message.id, PageRequest(limit: IDRange.maxCount), MessageOptions(), for: caller
-    ).items.filter(\.message.isLive)
+    let newest = PageRequest(ListPosition(.previous, from: nil), limit: IDRange.maxCount)
+    let replies = try await view.listReplies(to: seen.message.id, newest, MessageOptions(), for: caller).items
+      .filter(\.message.isLive)
     let users = try users(actions.map(\.user) + replies.map(\.message.author))
     let shown = try await posts([seen])
     var found: [PnutInteraction] = []
