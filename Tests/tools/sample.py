@@ -105,7 +105,7 @@ class Site:
         # The program may send requests to one port of this machine. That of the mail server is closed: mail waits.
         command = parley(
             self.folder, "--public-url", ORIGIN, "--smtp-url", f"smtp://127.0.0.1:{free_port()}", "--mail-from", "parley@example.org",
-            "--dialects", "mormessages", "--oidc", f"work={self.providers['work'].url}", "--oidc-client", f"work={CLIENT}", "--oidc-secret-file", f"work={secret}")
+            "--dialects", "mormessages,pnut", "--oidc", f"work={self.providers['work'].url}", "--oidc-client", f"work={CLIENT}", "--oidc-secret-file", f"work={secret}")
         self.server = Server("sample", LOOPBACK, self.program.server_port, *command[1:])
         return self
 
@@ -274,17 +274,26 @@ def fill_sign_in(site):
 
 
 def fill_dialects(site):
-    """A client of MorMessages with its own id of a message, and a subscription."""
-    fields = {"Authorization": "Basic " + base64.b64encode(f"grace:{PASSWORD}".encode()).decode(), "Content-Type": "application/json"}
+    """A client of MorMessages with its own id of a message, and a subscription. A client of pnut with a marker and a profile."""
+    basic = "Basic " + base64.b64encode(f"grace:{PASSWORD}".encode()).decode()
+
+    def ask(method, path, body, credential):
+        fields = {"Authorization": credential, "Content-Type": "application/json"}
+        with urlopen(Request(site.server.url + path, json.dumps(body).encode(), fields, method=method), timeout=60) as answer:
+            return json.loads(answer.read())
 
     def put(path, body):
-        url = f"{site.server.url}/mormessages/api/rest{path}"
-        with urlopen(Request(url, json.dumps(body).encode(), fields, method="PUT"), timeout=60) as answer:
-            return json.loads(answer.read())
+        return ask("PUT", f"/mormessages/api/rest{path}", body, basic)
+
+    def pnut(method, path, body):
+        return ask(method, f"/v1{path}", body, f"Bearer {site.tokens['grace']}")["data"]
 
     forum = put("/forum", {"title": "Looms"})
     put(f"/forum/{forum['uuid']}/message", {"text": "Warped", "uuid": "11f1cc86-0000-4000-8000-00000000a11e"})
     put("/subscription", {"userIdentity": "grace", "topicId": forum["uuid"]})
+    post = pnut("POST", "/posts", {"text": "Carded"})
+    pnut("POST", "/markers", {"name": "global", "id": post["id"]})
+    pnut("PATCH", "/users/me", {"locale": "de", "timezone": "Europe/Berlin"})
 
 
 def fill_apps(site):
