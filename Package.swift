@@ -19,11 +19,14 @@ let relaxed: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// - Parameter isCold: whether the code waits for people and networks more than it computes. It is optimized for size. Packages
+///   that depend on this one cannot use such a target.
 func sources(
-  _ name: String, in folder: String, exclude: [String] = [], _ dependencies: Target.Dependency...
+  _ name: String, in folder: String, exclude: [String] = [], isCold: Bool = false, _ dependencies: Target.Dependency...
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: folder, exclude: ["README.md"] + exclude, swiftSettings: strict)
+    name: name, dependencies: dependencies, path: folder, exclude: ["README.md"] + exclude,
+    swiftSettings: strict + (isCold ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : []))
 }
 
 /// No program is loaded at run time, so it exports no symbols, and its relocations are packed: 2.4 MB less to read at
@@ -96,7 +99,7 @@ let server: [Target] = [
   sources(
     "OAuth", in: "Sources/Server/OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "Imports", in: "Sources/Server/Imports", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "Imports", in: "Sources/Server/Imports", isCold: true, "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
@@ -117,7 +120,8 @@ let server: [Target] = [
     "ParleyWire",
     "ParleyJSON"),
   sources(
-    "Dialects", in: "Sources/Server/Dialects", "API", "Community", "Storage", "PubSub", "ParleyModel", "Web",
+    "Dialects", in: "Sources/Server/Dialects", isCold: true, "API", "Community", "Storage", "PubSub", "ParleyModel",
+    "Web",
     "ParleyWire", "ParleyCrypto", "ParleyJSON"),
 ]
 
@@ -134,7 +138,8 @@ let kit: [Target] = [
 /// An executable can't be imported by another one, so `ParleyProgram` has all but the call of it.
 let programs: [Target] = [
   sources(
-    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], "API", "Dialects", "Community", "PubSub", "Serving",
+    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], isCold: true, "API", "Dialects", "Community", "PubSub",
+    "Serving",
     "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "OIDC", "Issuers",
     "ParleyKit",
     "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON", "ParleyCrypto", "CParleyLinux"),
