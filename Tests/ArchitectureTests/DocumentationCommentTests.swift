@@ -17,14 +17,35 @@ import Testing
     "struct Iterator", "mutating func next(", "var errorDescription",
   ]
 
-  /// Public declarations without a comment right above them or their attributes.
+  /// The lines of the cases of public enums, by the indentation of swift-format.
+  private static func cases(in lines: [Substring]) throws -> Set<Int> {
+    let enumeration = try Regex("^(?:@\\w+(?:\\([^)]*\\))? )*public (?:indirect )?enum \\w")
+    let other = try Regex("^(?:@\\w+(?:\\([^)]*\\))? )*(?:(?:package|private|fileprivate) )?(?:indirect )?enum \\w")
+    var open: [(indentation: Int, isPublic: Bool)] = []
+    return Set(
+      lines.indices.filter { index in
+        let code = lines[index].drop { $0 == " " }
+        let indentation = lines[index].count - code.count
+        if code.isEmpty || code.hasPrefix(")") { return false }
+        open.removeAll { $0.indentation >= indentation }
+        let isPublic = code.firstMatch(of: enumeration) != nil
+        if isPublic || code.firstMatch(of: other) != nil {
+          open.append((indentation, isPublic))
+          return false
+        }
+        guard let last = open.last, last.isPublic, last.indentation + 2 == indentation else { return false }
+        return code.hasPrefix("case ") || code.hasPrefix("indirect case ")
+      })
+  }
+
+  /// Public declarations, and cases of public enums, without a comment right above them or their attributes.
   private static func undocumented(in text: String) throws -> [String] {
     let declaration = try Regex("^\\s*(?:@\\w+(?:\\([^)]*\\))? )*public \(modifiers)\(kinds)\\b")
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-      $0.trimmingCharacters(in: .whitespaces)
-    }
+    let split = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let cases = try cases(in: split)
+    let lines = split.map { $0.trimmingCharacters(in: .whitespaces) }
     return lines.indices.filter { index in
-      guard lines[index].firstMatch(of: declaration) != nil,
+      guard cases.contains(index) || lines[index].firstMatch(of: declaration) != nil,
         !inherited.contains(where: { lines[index].contains($0) })
       else { return false }
       let above = lines[..<index].last { !$0.hasPrefix("@") } ?? ""
@@ -42,10 +63,26 @@ import Testing
         public init(json value: JSONValue) {}
         public private(set) var colour: Int
         public package(set) var length: Int
+        /// Kinds of fences.
+        public enum Kind {
+          /// A fence of wood.
+          case wooden
+          case iron, stone
+          var isHard: Bool {
+            switch self {
+            case .wooden: false
+            case .iron, .stone: true
+            }
+          }
+          enum Colour {
+            case green
+          }
+        }
       }
       """
     let missing = [
       "public var height: Int", "public private(set) var colour: Int", "public package(set) var length: Int",
+      "case iron, stone",
     ]
     #expect(try Self.undocumented(in: text) == missing)
   }

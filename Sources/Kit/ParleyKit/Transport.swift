@@ -50,7 +50,9 @@ public struct TransportRequest: Sendable {
 
 /// The content of a request.
 public enum TransportBody: Sendable {
+  /// No body.
   case none
+  /// The whole body.
   case bytes([UInt8])
   /// A body of `length` bytes, requested in chunks as the connection accepts them. An empty chunk ends it.
   case stream(length: Int, next: @Sendable () async throws -> [UInt8])
@@ -144,6 +146,7 @@ public enum TransportFailure: Error, Sendable, Hashable {
   case unreachable(String)
   /// The server's certificate was rejected. Nothing was sent.
   case untrusted(String)
+  /// No answer in time.
   case timedOut
   /// The connection broke. The server may have processed the request.
   case interrupted(String)
@@ -155,5 +158,6 @@ public enum TransportFailure: Error, Sendable, Hashable {
   case notUpgraded(status: Int, fields: [TransportRequest.Field] = [], body: [UInt8])
   /// The request body could not be read.
   case sourceFailed(String)
+  /// The task was cancelled.
   case cancelled
 }

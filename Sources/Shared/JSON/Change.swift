@@ -4,6 +4,7 @@ public enum Change<Value> {
   case unchanged
   /// The field is `null`.
   case cleared
+  /// A new value.
   case set(Value)
 }
 

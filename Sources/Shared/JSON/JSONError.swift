@@ -9,17 +9,29 @@ public enum JSONError: Error, Hashable, Sendable {
 
 /// A syntax error. The raw values are stable.
 public enum JSONMalformation: String, Hashable, Sendable, CaseIterable {
+  /// The text ends inside of a value.
   case unexpectedEnd = "unexpected_end"
+  /// A byte that no value has here.
   case unexpectedByte = "unexpected_byte"
+  /// Bytes after the value.
   case trailingBytes = "trailing_bytes"
+  /// A byte order mark before the value.
   case byteOrderMark = "byte_order_mark"
+  /// Bytes that are not UTF-8.
   case invalidUTF8 = "invalid_utf8"
+  /// A control character in a string, without an escape.
   case controlCharacter = "control_character"
+  /// An unknown escape sequence.
   case invalidEscape = "invalid_escape"
+  /// Half of a surrogate pair.
   case loneSurrogate = "lone_surrogate"
+  /// A number in another form.
   case invalidNumber = "invalid_number"
+  /// Two members of one name.
   case repeatedKey = "repeated_key"
+  /// Too many nested containers.
   case tooDeep = "too_deep"
+  /// Too many bytes.
   case tooLong = "too_long"
 }
 
@@ -38,12 +50,17 @@ public struct JSONFieldError: Hashable, Sendable {
 
   /// Rules that a field may violate.
   public enum Reason: Hashable, Sendable {
+    /// A required member is absent.
     case missing
+    /// A member that the type does not have.
     case unknownField
+    /// A value of another type.
     case wrongType(expected: JSONKind)
     /// A number, but not one written as an integer.
     case notInteger
+    /// A number that the type can't hold.
     case outOfRange
+    /// A number outside of the allowed range.
     case notInRange(ClosedRange<Int>)
     /// The type is correct, but the value violates a rule of the caller.
     case invalid
@@ -75,8 +92,11 @@ public struct JSONFieldError: Hashable, Sendable {
 
   /// Values of parameters.
   public enum Param: Hashable, Sendable {
+    /// A number, such as a limit.
     case number(Int)
+    /// A text.
     case text(String)
+    /// Texts, such as the allowed values.
     case list([String])
   }
 }

@@ -1,5 +1,6 @@
 /// The kinds of RFC 8259 §3. The raw values are stable.
 public enum JSONKind: String, Hashable, Sendable {
+  /// The types of JSON values.
   case object, array, string, number, bool, null
 }
 

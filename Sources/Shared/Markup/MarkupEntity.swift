@@ -2,6 +2,7 @@
 public struct MarkupEntity: Hashable, Sendable {
   /// Kinds of entities.
   public enum Kind: Hashable, Sendable {
+    /// A user or group, a hashtag, or an address.
     case mention, hashtag, link
   }
 

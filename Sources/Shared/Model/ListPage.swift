@@ -22,6 +22,7 @@ public struct ListKey: Sendable, Hashable {
 public enum PageDirection: Sendable, Hashable {
   /// Onwards in the order of the list.
   case next
+  /// The page before, against the order of the list.
   case previous
 }
 

@@ -143,14 +143,21 @@ public struct FieldFault: Sendable, Hashable {
 
   /// Rules that a field may violate.
   public enum Code: Sendable, Hashable {
+    /// A required value is absent.
     case missing
+    /// No such member or parameter exists.
     case unknownField
+    /// The value has another form or is not allowed.
     case invalid
     /// Not one of these texts.
     case notAllowed([String])
+    /// The text has too few characters.
     case tooShort(min: Int)
+    /// The text has too many characters.
     case tooLong(limit: Int)
+    /// The list has too many elements.
     case tooMany(limit: Int)
+    /// The number is not in the range.
     case outOfRange(ClosedRange<Int>)
     /// A password that is among the first to be guessed.
     case tooCommon

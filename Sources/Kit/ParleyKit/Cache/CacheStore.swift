@@ -23,11 +23,13 @@ extension CacheStore {
 /// The tables of a store.
 public enum CacheTable: String, Sendable, CaseIterable {
   // Tables of the replica.
+  /// Rows of the replica.
   case site, user, forum, conversation, level, relation, stream, need
   /// Keyed by `conversation:seq`.
   case message
   /// The cached ranges of a conversation and the progress of its full sync.
   case history
+  /// Unsent operations, drafts and lost messages.
   case operation, draft, orphan
   /// Metadata of the cache.
   case note

@@ -1,6 +1,8 @@
 /// A value from the cache or from the server.
 public enum CachedOrFresh<Value: Sendable>: Sendable {
+  /// The answer of the cache.
   case cached(Value)
+  /// The answer of the server.
   case fresh(Value)
 
   /// The answer, from either source.

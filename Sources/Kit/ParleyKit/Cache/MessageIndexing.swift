@@ -53,16 +53,23 @@ public enum LocationPrecision: Int, Sendable, CaseIterable {
   /// Decimals of the coordinates in degrees: 11 km, 1.1 km and 111 m. All locations within half of that are found, and none
   /// beyond it.
   case town = 1
+  /// Two decimal places of a degree.
   case quarter = 2
+  /// Three decimal places of a degree.
   case block = 3
 }
 
 /// An indexed property of a message.
 public enum MessageFeature: Sendable, Hashable {
+  /// A hashtag of the text, without `#`.
   case hashtag(String)
+  /// A mentioned user.
   case mention(ID<User>)
+  /// An annotation of this type.
   case annotation(String)
+  /// The author.
   case author(ID<User>)
+  /// The location at a precision.
   case location(Location, LocationPrecision)
 
   var token: String {

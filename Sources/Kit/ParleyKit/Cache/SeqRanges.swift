@@ -100,6 +100,7 @@ public struct CachedHistory: Sendable, Hashable {
 
 /// The progress of the full sync of a conversation.
 public enum SyncState: Sendable, Hashable {
+  /// No full sync was requested.
   case notStarted
   /// The sync continues with messages before this `seq`.
   case started(before: Int)

@@ -7,6 +7,7 @@ public enum ClientFault: Error, Sendable, Hashable {
   case offline(String)
   /// The server's certificate was rejected.
   case untrusted(String)
+  /// The server did not answer in time.
   case timedOut
   /// The connection broke. The server may have processed the request.
   case interrupted(String)
@@ -22,6 +23,7 @@ public enum ClientFault: Error, Sendable, Hashable {
   case refused(Problem)
   /// Another user than last time has signed in.
   case userChanged
+  /// The task of the request was cancelled.
   case cancelled
   /// The app exited during the request. A retry is safe.
   case unfinished

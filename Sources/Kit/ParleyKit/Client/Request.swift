@@ -132,11 +132,17 @@ extension Request where Response == RawResponse {
 
 /// HTTP methods (RFC 9110 §9).
 public enum RequestMethod: String, Sendable, Hashable {
+  /// Reads.
   case get = "GET"
+  /// Reads without the body.
   case head = "HEAD"
+  /// Creates, or starts an action.
   case post = "POST"
+  /// Sets; repeatable.
   case put = "PUT"
+  /// Changes the given members.
   case patch = "PATCH"
+  /// Removes; repeatable.
   case delete = "DELETE"
 
   /// RFC 9110 §9.2.2.

@@ -2,7 +2,9 @@ public import ParleyJSON
 
 /// The content of a request.
 public enum RequestBody: Sendable {
+  /// No body.
   case none
+  /// A JSON value.
   case json(JSONRaw)
   /// Bytes and their media type.
   case bytes([UInt8], type: String)

@@ -331,7 +331,9 @@ public struct UnreadInbox: JSONReadable, Sendable, Hashable {
 
 /// An updated conversation. A topic has the form of its forum's list.
 public enum ChangedConversation: JSONReadable, Sendable, Hashable {
+  /// Any conversation besides a topic, with the caller's state in it.
   case own(OwnConversation)
+  /// A topic of a forum.
   case topic(Topic)
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -502,12 +504,15 @@ public struct LinkedPage: JSONReadable, Sendable, Hashable {
 
 /// The order of the messages of a conversation.
 public enum MessageOrder: String, Sendable, Hashable, CaseIterable {
+  /// By `seq`, ascending.
   case oldestFirst = "asc"
+  /// By `seq`, descending.
   case newestFirst = "desc"
 }
 
 /// The order of the hits of a search.
 public enum SearchResultOrder: String, Sendable, Hashable, CaseIterable {
+  /// By time, the newest first.
   case newest
   /// The best match first, in one page.
   case best

@@ -7,8 +7,11 @@ public import ParleyModel
 public actor MessageWindow {
   /// A change of the list. Deltas are applied in order.
   public enum Delta: Sendable, Hashable {
+    /// A new message, at its index in the new list.
     case insert(ShownMessage, at: Int)
+    /// The message at an index has left the list.
     case remove(at: Int)
+    /// The message at an index has changed.
     case replace(ShownMessage, at: Int)
   }
 

@@ -31,7 +31,9 @@ public struct Draft: Sendable, Hashable {
 
   /// A message on the server or in the outbox.
   public enum Target: Sendable, Hashable {
+    /// A message of the server.
     case message(ID<Message>)
+    /// An unsent message, by the name of its operation.
     case unsent(String)
   }
 

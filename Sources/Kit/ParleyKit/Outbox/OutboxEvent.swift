@@ -7,7 +7,9 @@ public enum OutboxEvent: Sendable, Hashable {
   case didSend(OutboxOperation, message: ID<Message>?)
   /// An attempt has failed; `OutboxOperation.attempts` counts them. A `pending` operation is retried.
   case didFail(OutboxOperation, ClientFault)
+  /// The upload of a file of an operation: bytes sent, and its size.
   case progress(OutboxOperation.Name, file: String, sent: Int, size: Int)
+  /// The user has cancelled the operation.
   case cancelled(OutboxOperation.Name)
   /// The session was revoked or has expired. The outbox is stopped until the next sign-in.
   case signedOut
@@ -17,11 +19,13 @@ public enum OutboxEvent: Sendable, Hashable {
 
 /// The reason of a request to the outbox that was rejected locally.
 public enum OutboxRefusal: Error, Sendable, Hashable {
+  /// The outbox has no operation of this name.
   case unknownOperation
   /// The operation refers to an unsent message that was cancelled.
   case targetGone
   /// The outbox has unsent operations.
   case unsentWork([OutboxOperation])
+  /// The outbox was stopped before the operation was sent.
   case isStopped
 
   /// A text for the user, in English.

@@ -28,11 +28,15 @@ public struct OutboxOperation: Sendable, Hashable {
 
   /// Kinds of operations with their content.
   public enum Work: Sendable, Hashable {
+    /// Sends a message.
     case send(Draft)
+    /// Replaces the text of a message.
     case edit(Draft.Target, text: String)
     /// With `andFiles`, files that are not used elsewhere are deleted, too.
     case delete(Draft.Target, andFiles: Bool)
+    /// Sets or removes an action on a message.
     case action(Draft.Target, type: ActionType, isSet: Bool)
+    /// Moves the read position to a message.
     case read(ID<Message>)
     /// With the body of the request, which has the operation's id as `client_id`.
     case createConversation(JSONRaw)
@@ -40,17 +44,25 @@ public struct OutboxOperation: Sendable, Hashable {
     case updateConversation(JSONRaw)
     /// Ends the user's participation, or declines the request to it.
     case leaveConversation
+    /// Deletes the conversation for all participants.
     case deleteConversation
   }
 
   /// Kinds of operations.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Operations on messages.
     case send, edit, delete
+    /// Sets or removes an action.
     case action = "act"
+    /// Moves the read position.
     case read
+    /// Creates a conversation.
     case createConversation = "create_conversation"
+    /// Changes a conversation.
     case updateConversation = "update_conversation"
+    /// Ends the user's participation, or declines a request.
     case leaveConversation = "leave_conversation"
+    /// Deletes a conversation.
     case deleteConversation = "delete_conversation"
 
     /// Whether it sends or changes a message.
@@ -64,7 +76,9 @@ public struct OutboxOperation: Sendable, Hashable {
 
   /// States of an operation.
   public enum State: Sendable, Hashable {
+    /// Waits for its turn or its next attempt.
     case pending
+    /// The last attempt has failed. A temporary fault is retried, any other waits for the user.
     case failed(ClientFault)
   }
 

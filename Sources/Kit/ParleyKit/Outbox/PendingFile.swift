@@ -28,12 +28,14 @@ public struct PendingFile: Sendable, Hashable {
 
   /// Kinds of files.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The kind of a file until the server detects it from the bytes.
     case image, audio, video, other
   }
 
   /// The position of the file in the message: in the text or below it. Both are attachments of the message; an embedded one
   /// also has an annotation (`Draft.Annotation.embedded`) for other apps.
   public enum Shown: String, Sendable, Hashable, CaseIterable {
+    /// A part of the text, or an attachment below it.
     case embed, attach
   }
 

@@ -4,6 +4,7 @@ public import ParleyModel
 public enum Proof: Sendable, Hashable {
   /// The digest of all messages that the user may read, up to this one, is the server's; nil if there are none.
   case complete(through: Message?)
+  /// The copy differs from the server's history, or this is unknown.
   case incomplete(Reason)
 
   /// Why a copy was not proved.

@@ -2,6 +2,7 @@ public import ParleyJSON
 
 /// Hypothetical user, or a visitor, whose view of the forums staff examines.
 public enum ForumViewer: Sendable, Hashable {
+  /// A request without an account.
   case visitor
   /// A guest without forums.
   case guest

@@ -13,6 +13,7 @@ public struct ForumChange: Sendable, Equatable {
 
   /// Start of the history that a change opens to new readers: the time of the change, or the first message.
   public enum HistoryStart: String, CaseIterable, Sendable {
+    /// From the change on, or from the first message.
     case now, beginning
   }
 

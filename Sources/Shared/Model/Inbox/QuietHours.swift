@@ -14,6 +14,7 @@ public struct QuietHours: Sendable, Hashable {
 
   /// A day of the week, by its English name in JSON.
   public enum Weekday: String, Sendable, Hashable, CaseIterable {
+    /// Days of the week, by their English names.
     case monday, tuesday, wednesday, thursday, friday, saturday, sunday
 
     /// The day with this number of days since 1970.

@@ -2,6 +2,7 @@
 public enum ActionType: Sendable, Hashable {
   /// A bookmark of the user, which other users see only if the user shows stars.
   case star
+  /// A like, which everyone sees.
   case like
   /// A repost, which also has an entry in the feed of its user.
   case repost
@@ -21,6 +22,7 @@ public enum ActionType: Sendable, Hashable {
   public enum Reach: Sendable, Hashable {
     /// Visible to its owner only, unless the owner shows stars.
     case personal
+    /// All readers of the message see the action.
     case everyone
     /// Visible to all readers, set by moderators.
     case moderators

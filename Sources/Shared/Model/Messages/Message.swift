@@ -53,12 +53,15 @@ public struct Message: Sendable, Hashable {
   /// Content or tombstone: a tombstone has no member for any of the content.
   /// Boxed, so that copying a message copies a reference instead of all fields.
   public indirect enum State: Sendable, Hashable {
+    /// A message with its content.
     case live(Content)
+    /// A deleted or removed message.
     case deleted(Tombstone)
   }
 
   /// The origin of a message.
   public enum Kind: String, Sendable, CaseIterable {
+    /// A message of a user.
     case message
     /// Written by the server, such as the link to a topic made of a branch.
     case system
@@ -165,6 +168,7 @@ public struct Message: Sendable, Hashable {
 
   /// The kind of a deletion: by the author, by a moderator, by the move to a topic, or by the erasure of all content.
   public enum Deletion: String, Sendable, CaseIterable {
+    /// By its author or a moderator; moved to another conversation; or erased with its author.
     case author, moderator, moved, erased
   }
 }

@@ -37,7 +37,9 @@ public struct MessageQuery: Sendable, Hashable {
   /// Bounds are exclusive. With `after`, the page has the oldest messages of the window, so that it continues without a
   /// gap; otherwise the newest.
   public enum Window: Sendable, Hashable {
+    /// All messages.
     case all
+    /// The messages between two others, both excluded.
     case between(after: ID<Message>?, before: ID<Message>?)
     /// Milliseconds since 1970: everything from the first message, by `seq`, that is later than `after`, and everything
     /// before the first that is not earlier than `before`. So `after: t - 1` and `before: t` partition a conversation,
@@ -50,12 +52,15 @@ public struct MessageQuery: Sendable, Hashable {
     case aroundTime(Int64)
     /// The page next to another one. `in` keeps to a range of `seq`.
     case older(than: Int, in: Range<Int>?)
+    /// The messages after a `seq`, in a range.
     case newer(than: Int, in: Range<Int>?)
   }
 
   /// Sort order by `seq`.
   public enum Order: String, Sendable {
+    /// By `seq`, the oldest first.
     case ascending = "asc"
+    /// By `seq`, the newest first.
     case descending = "desc"
   }
 }
@@ -111,9 +116,13 @@ public struct MessagePage: Sendable, Hashable {
 
     /// The filter that left out messages of a page.
     public enum Reason: String, Sendable {
+      /// The reader's history begins later.
       case beforeJoining = "before_joining"
+      /// Tombstones were excluded by the request.
       case deleted
+      /// Messages for programs were excluded by the request.
       case machineOnly = "machine_only"
+      /// The reader mutes the author.
       case muted
       /// More than one of the filters.
       case several

@@ -30,7 +30,9 @@ public struct MessageView: Sendable, Hashable {
   public enum Status: String, Sendable, Hashable, CaseIterable {
     /// Stored by the server.
     case delivered
+    /// A recipient has read the message.
     case someRead = "some_read"
+    /// All recipients have read the message.
     case allRead = "all_read"
   }
 

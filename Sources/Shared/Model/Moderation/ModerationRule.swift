@@ -6,6 +6,7 @@ public struct ModerationRule: Sendable, Hashable {
   public enum Action: String, Sendable, Hashable, CaseIterable {
     /// A moderator approves or rejects it before others see it.
     case hold
+    /// The message is refused.
     case refuse
     /// The post is published and reported.
     case report

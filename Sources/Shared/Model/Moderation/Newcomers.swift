@@ -25,6 +25,7 @@ public struct Newcomers: Sendable, Hashable {
 
   /// The exceeded limit.
   public enum Limit: String, Sendable, Hashable, CaseIterable {
+    /// Messages of a day, links of a message, mentioned users of a message.
     case messages, links, mentions
     /// They only read for now.
     case pause

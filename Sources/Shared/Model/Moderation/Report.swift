@@ -4,6 +4,7 @@ public import ParleyJSON
 public struct Report: Sendable, Hashable {
   /// State of a report, set by moderators.
   public enum State: String, Sendable, Hashable, CaseIterable {
+    /// No moderator has resolved it.
     case open
     /// Closed without action.
     case dismissed
@@ -174,6 +175,7 @@ public struct ReportFilter: Sendable {
 
   /// The grouping of a list of reports.
   public enum Grouping: String, Sendable, Hashable, CaseIterable {
+    /// One entry for each reported user.
     case user
   }
 

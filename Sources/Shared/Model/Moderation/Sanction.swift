@@ -8,6 +8,7 @@ public struct Sanction: Sendable, Hashable {
     case ban
     /// Reads, but can't write.
     case silence
+    /// A text of the moderators, without another effect.
     case warning
   }
 

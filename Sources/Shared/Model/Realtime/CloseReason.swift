@@ -3,6 +3,7 @@
 public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
   /// Slow consumer: did not read for too long.
   case tooSlow = 4000
+  /// The server can't serve the connection now. Reconnect.
   case unavailable = 4001
   /// Did not authenticate in time.
   case unidentified = 4500

@@ -24,6 +24,7 @@ public struct DeliveredEvent: Sendable, Hashable {
 
   /// The object that an event concerns; it decides the `data` of the JSON.
   public enum Content: Sendable, Hashable {
+    /// The message as it is now.
     case message(Message)
     /// Public actions on a message.
     case actions(ID<Message>, [Message.ActionCount])
@@ -41,6 +42,7 @@ public struct DeliveredEvent: Sendable, Hashable {
     case receipt(ID<Conversation>, ID<User>, ReadPosition)
     /// Read position of the user.
     case readPosition(ID<Conversation>, ReadPosition)
+    /// The conversation as it is now.
     case conversation(Conversation)
     /// Conversation that the user has joined, in the user's own stream.
     case gained(GainedConversation)
@@ -48,13 +50,19 @@ public struct DeliveredEvent: Sendable, Hashable {
     case participant(ID<Conversation>, ID<User>, ParticipantRole?)
     /// The same for a forum.
     case member(ID<Forum>, ID<User>, ForumRole?)
+    /// The forum as it is now.
     case forum(Forum)
     /// Public members; all members in the user's own stream.
     case user(User)
+    /// The settings of the site.
     case settings(SiteSettings)
+    /// The notification level of a conversation or forum.
     case level(LevelScope, SetLevel)
+    /// The time until which a conversation is put off.
     case later(Later)
+    /// The read position of the timeline.
     case timelinePosition(TimelinePosition)
+    /// The user's relations to another user.
     case relations(UserRelations)
     /// Notification for the user.
     case inbox(Notification)

@@ -33,34 +33,63 @@ public struct Event: Sendable, Hashable {
 
   /// Kind of change. The numbers are stored: they are never changed nor reused.
   public enum Kind: Int, Sendable, CaseIterable {
+    /// A message was posted.
     case messageCreated = 1
+    /// The text or the attachments of a message were changed.
     case messageEdited = 2
+    /// A message was deleted, removed or erased.
     case messageDeleted = 3
+    /// A removed message was restored.
     case messageRestored = 4
+    /// An action was set.
     case actionAdded = 5
+    /// An action was removed.
     case actionRemoved = 6
+    /// The read position of another participant has moved.
     case receiptUpdated = 7
+    /// A conversation was created, or the user may read it now.
     case conversationCreated = 8
+    /// A conversation was changed.
     case conversationUpdated = 9
+    /// A conversation was deleted, or the user may no longer read it.
     case conversationRemoved = 10
+    /// A user has joined a conversation or forum.
     case participantJoined = 11
+    /// A user has left a conversation or forum.
     case participantLeft = 12
+    /// A user has another role in a conversation or forum.
     case participantChanged = 13
+    /// A forum was created.
     case forumCreated = 14
+    /// A forum, or the access to it, was changed.
     case forumUpdated = 15
+    /// A forum was deleted.
     case forumDeleted = 16
+    /// A user was changed.
     case userUpdated = 17
+    /// The user has a new notification.
     case notificationCreated = 18
+    /// Notifications were read or removed.
     case notificationRead = 19
+    /// The user's own read position has moved.
     case readPositionUpdated = 20
+    /// A notification level was changed.
     case levelChanged = 21
+    /// A follow, mute or block was changed.
     case relationChanged = 22
+    /// Private settings of the user were changed.
     case preferencesUpdated = 23
+    /// The settings of the site were changed.
     case settingsUpdated = 24
+    /// A vote was cast, or the poll was closed.
     case pollUpdated = 25
+    /// A conversation was put off, or is listed again.
     case laterChanged = 26
+    /// A user has pressed a button of a bot's message.
     case buttonPressed = 27
+    /// A slash command has answered its user alone.
     case commandReplied = 28
+    /// The read position of the timeline has moved.
     case timelineRead = 29
 
     /// The name in the API.
@@ -102,9 +131,13 @@ public struct Event: Sendable, Hashable {
 
 /// Stream of events. Every user with read access to a stream gets every event of it.
 public enum EventStream: Sendable, Hashable {
+  /// Events of the site: settings, users and forums.
   case site
+  /// Private events of a user.
   case user(ID<User>)
+  /// Events of a forum: its topics and members.
   case forum(ID<Forum>)
+  /// Events of a conversation.
   case conversation(ID<Conversation>)
 
   /// Stored form: four times the id, plus the kind.

@@ -4,6 +4,7 @@ public import ParleyJSON
 public enum LiveTopic: Sendable, Hashable {
   /// The user's own stream, the site's, and every conversation in which the user participates.
   case me
+  /// All events of a conversation.
   case conversation(ID<Conversation>)
   /// Changes of a forum: topics, members and activity, without message texts.
   case forum(ID<Forum>)

@@ -2,7 +2,9 @@ public import ParleyJSON
 
 /// Ephemeral event: without an offset in a stream, and dropped first for a slow consumer.
 public enum Signal: Sendable, Hashable {
+  /// A user types, or has stopped.
   case typing(ID<Conversation>, by: ID<User>, isTyping: Bool)
+  /// The presence of a user has changed; the time is in milliseconds since 1970.
   case presence(ID<User>, Presence, lastSeenAt: Int64?)
   /// New message in a conversation of the forum.
   case activity(ID<Forum>, ID<Conversation>, lastMessage: ID<Message>)
@@ -11,6 +13,7 @@ public enum Signal: Sendable, Hashable {
 
   /// Presence of a user.
   public enum Presence: String, Sendable, Hashable, CaseIterable {
+    /// Active, connected without activity, or not connected.
     case online, away, offline
   }
 
@@ -26,8 +29,11 @@ public enum Signal: Sendable, Hashable {
 
   /// Subscribers of a signal: those of a stream, of presence, or of an `app` topic.
   public enum Audience: Sendable, Hashable {
+    /// Subscribers of a stream.
     case stream(EventStream)
+    /// Subscribers of the topic `presence`.
     case presence
+    /// Subscribers of the topic `app:` with this name.
     case app(String)
   }
 

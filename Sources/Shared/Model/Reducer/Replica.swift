@@ -49,7 +49,9 @@ public struct Replica: Sendable, Hashable {
 
   /// Data that no event contained and a response must provide.
   public enum Need: Sendable, Hashable {
+    /// The profile of a user.
     case user(ID<User>)
+    /// A forum.
     case forum(ID<Forum>)
     /// With its last message, unread count and messages.
     case conversation(ID<Conversation>)
@@ -63,7 +65,9 @@ public struct Replica: Sendable, Hashable {
 
   /// The result of applying an event.
   public enum Step: Sendable, Hashable {
+    /// The event has changed the replica.
     case applied
+    /// The replica already has the event.
     case known
     /// The events after this offset, up to this one, are missing. The replica is unchanged.
     case missing(after: Int)

@@ -26,6 +26,7 @@ public struct ReplicaRow: Sendable, Hashable {
 
   /// Kind of the stored objects.
   public enum Table: String, Sendable, CaseIterable {
+    /// The parts of a replica.
     case site, user, forum, conversation, level, relation, stream, need
   }
 

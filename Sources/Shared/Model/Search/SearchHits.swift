@@ -72,7 +72,9 @@ public struct SearchHit: Sendable, Hashable {
 
   /// The object that a search has found.
   public enum Subject: Sendable, Hashable {
+    /// A message that has the words.
     case message(MessageView)
+    /// A topic with the words in its title.
     case topic(ID<Conversation>, title: String)
   }
 

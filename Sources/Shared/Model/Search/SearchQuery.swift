@@ -16,8 +16,11 @@ public struct SearchQuery: Sendable, Hashable {
     case empty
     /// With exclusions only.
     case onlyExclusions
+    /// The query has too many characters.
     case tooLong(limit: Int)
+    /// The query has too many words and phrases.
     case tooManyTerms(limit: Int)
+    /// The query has too many beginnings of words.
     case tooManyBeginnings(limit: Int)
   }
 
@@ -122,6 +125,7 @@ public struct SearchQuery: Sendable, Hashable {
 
 /// Sort order of search results.
 public enum SearchOrder: String, Sendable, Hashable, CaseIterable {
+  /// By time, the newest first.
   case newest
   /// The best of the newest thousand matches, on one page; `before` finds older ones.
   case best
@@ -129,13 +133,16 @@ public enum SearchOrder: String, Sendable, Hashable, CaseIterable {
 
 /// The kind of a hit: a topic that was found by its title, or a message.
 public enum SearchKind: String, Sendable, Hashable, CaseIterable {
+  /// Titles of topics, or messages.
   case topic, message
 }
 
 /// Conversation or forum as a search scope. The index stores it beside a message's words, so that unreadable messages
 /// are never scanned.
 public enum SearchScope: Sendable, Hashable {
+  /// The messages of one conversation.
   case conversation(ID<Conversation>)
+  /// The messages of one forum.
   case forum(ID<Forum>)
 
   /// Token of the scope in the index.

@@ -6,7 +6,9 @@ public struct DataExport: Sendable, Hashable {
   public enum State: String, Sendable, Hashable, CaseIterable {
     /// Also while others are written first.
     case running
+    /// The archive can be downloaded.
     case done
+    /// The archive was not written.
     case failed
   }
 

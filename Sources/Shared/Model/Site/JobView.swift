@@ -4,6 +4,7 @@ public import ParleyJSON
 public struct JobView: Sendable, Hashable {
   /// Progress of a job.
   public enum State: String, Sendable, Hashable, CaseIterable {
+    /// The job goes on, or has ended.
     case running, finished
     /// Aborted by an error.
     case failed

@@ -73,18 +73,23 @@ public struct SiteSettings: Sendable, Hashable {
 
   /// Registration mode.
   public enum Registration: String, Sendable, Hashable, CaseIterable {
+    /// Anyone signs up.
     case open
     /// Staff approves registrations; an invite needs no approval.
     case approval
+    /// Users sign up with an invite.
     case invite
+    /// No user signs up.
     case closed
   }
 
   /// Users that must have a second factor of sign-in.
   public enum SecondFactorCircle: String, Sendable, Hashable, CaseIterable {
+    /// No user needs a second factor.
     case none
     /// Admins and owners.
     case staff
+    /// All users need a second factor.
     case all
 
     /// Whether more users must have a second factor than by another value.
@@ -103,6 +108,7 @@ public struct SiteSettings: Sendable, Hashable {
   public enum Circle: String, Sendable, Hashable, CaseIterable {
     /// All users except guests.
     case users
+    /// Moderators and staff.
     case moderators
     /// Admins and owners.
     case staff

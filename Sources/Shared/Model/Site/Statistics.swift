@@ -56,6 +56,7 @@ public struct Statistics: Sendable, Hashable {
       case passed
       /// All entries were compared with their digests, but the disk had no room to restore them.
       case compared
+      /// The last attempt has failed.
       case failed
     }
 

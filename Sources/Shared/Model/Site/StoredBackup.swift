@@ -4,9 +4,11 @@ public import ParleyJSON
 public struct StoredBackup: Sendable, Hashable {
   /// Progress of a backup, and whether its file exists.
   public enum State: String, Sendable, Hashable, CaseIterable {
+    /// The backup is being written.
     case running
     /// Verified by reading it again before the file was renamed to its final name.
     case done
+    /// The backup was not completed.
     case failed
     /// Completed, but the file no longer exists.
     case gone

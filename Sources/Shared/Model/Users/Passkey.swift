@@ -61,7 +61,9 @@ public enum PasskeyFault: String, Error, Sendable, Hashable, CaseIterable {
   case wrongType = "passkey_wrong_type"
   /// The challenge is not of this server, or it was given for another purpose or session.
   case challengeUnknown = "passkey_challenge_unknown"
+  /// The challenge is too old.
   case challengeExpired = "passkey_challenge_expired"
+  /// The challenge was used before.
   case challengeUsed = "passkey_challenge_used"
   /// The page is not of this site.
   case wrongOrigin = "passkey_wrong_origin"
@@ -79,6 +81,7 @@ public enum PasskeyFault: String, Error, Sendable, Hashable, CaseIterable {
   case algorithm = "passkey_algorithm"
   /// The key is off the curve, too short or malformed.
   case key = "passkey_key"
+  /// The id of the credential is too long.
   case idTooLong = "passkey_id_too_long"
   /// The passkey is registered already.
   case taken = "passkey_taken"
@@ -86,6 +89,7 @@ public enum PasskeyFault: String, Error, Sendable, Hashable, CaseIterable {
   case unknown = "passkey_unknown"
   /// The authenticator names another user.
   case otherUser = "passkey_other_user"
+  /// The signature is wrong.
   case signature = "passkey_signature"
   /// The counter did not rise: there may be a copy of the authenticator.
   case counter = "passkey_counter"

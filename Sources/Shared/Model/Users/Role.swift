@@ -1,5 +1,6 @@
 /// Role on the site. Visitors have none.
 public enum Role: String, Sendable, Hashable, CaseIterable {
+  /// Roles with an account, by falling rights. Owners and admins are the staff.
   case owner, admin, moderator, member
   /// Program with its own user.
   case bot
@@ -28,6 +29,7 @@ public enum Role: String, Sendable, Hashable, CaseIterable {
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
   /// The name and the picture of the user alone.
   case profile
+  /// Rights of a token: to read, to write, to administer.
   case read, write, admin
 
   /// Whether the first scope permits less than the second.

@@ -26,6 +26,7 @@ public struct SignIn: Sendable, Hashable {
 
   /// Ways to sign in.
   public enum Method: String, Sendable, Hashable, CaseIterable {
+    /// With name and password.
     case password
     /// Password and a code of the authenticator app.
     case appCode = "app_code"
@@ -33,7 +34,9 @@ public struct SignIn: Sendable, Hashable {
     case recoveryCode = "recovery_code"
     /// A link to set up the site or to reset the password.
     case link
+    /// With a new account.
     case signUp = "sign_up"
+    /// With a passkey.
     case passkey
     /// An account at an OpenID provider.
     case issuer
@@ -41,7 +44,9 @@ public struct SignIn: Sendable, Hashable {
 
   /// Results of an attempt to sign in.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    /// A session was created.
     case signedIn = "signed_in"
+    /// The password was wrong.
     case wrongPassword = "wrong_password"
     /// The right password, or a link, of a user with a second factor. The code has an entry of its own.
     case codeRequired = "code_required"

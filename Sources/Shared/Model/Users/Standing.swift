@@ -10,11 +10,13 @@ public enum Visibility: String, Sendable, Hashable, CaseIterable {
 public enum ForumPolicy: String, Sendable, Hashable, CaseIterable {
   /// Every user with read access.
   case readers
+  /// The members of the forum, or its moderators.
   case members, moderators
 }
 
 /// Access to a forum by a group of users, beside the forum's own readers and writers.
 public enum GroupAccess: String, Sendable, Hashable, CaseIterable {
+  /// Members of the group may read.
   case read
   /// Read, write and start topics.
   case write
@@ -22,6 +24,7 @@ public enum GroupAccess: String, Sendable, Hashable, CaseIterable {
 
 /// Role of a member in a forum: moderators moderate its content, and admins manage the forum besides.
 public enum ForumRole: String, Sendable, Hashable, CaseIterable {
+  /// Roles in a forum, by rising rights.
   case member, moderator, admin
 }
 
@@ -39,6 +42,7 @@ public enum Audience: String, Sendable, Hashable, CaseIterable {
 public enum ParticipantRole: String, Sendable, Hashable, CaseIterable {
   /// Can read, but not write.
   case reader
+  /// Roles in a conversation.
   case member, admin
 }
 

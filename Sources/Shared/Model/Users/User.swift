@@ -156,9 +156,11 @@ extension User.Own: Record {
 
 /// Users that may send a first message.
 public enum Reach: String, Sendable, Hashable, CaseIterable {
+  /// All users.
   case anyone
   /// Users in a common forum or conversation.
   case shared
+  /// No user.
   case nobody
 }
 
@@ -166,6 +168,7 @@ public enum Reach: String, Sendable, Hashable, CaseIterable {
 public enum UserState: String, Sendable, Hashable, CaseIterable {
   /// Registration awaits approval.
   case pending
+  /// May sign in.
   case active
   /// Disabled by staff.
   case disabled

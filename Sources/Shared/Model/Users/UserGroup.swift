@@ -19,6 +19,7 @@ public struct UserGroup: Sendable, Hashable {
   public enum Mentioners: String, Sendable, Hashable, CaseIterable {
     /// All users except guests, and all members.
     case users
+    /// The members of the group, or the staff.
     case members, staff
   }
 

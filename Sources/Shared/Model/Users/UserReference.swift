@@ -2,8 +2,11 @@ public import ParleyJSON
 
 /// Reference to a user in a request: `me`, `@name`, or an id.
 public enum UserReference: Sendable, Hashable {
+  /// The caller.
   case me
+  /// By name, without `@`.
   case name(String)
+  /// By id.
   case id(ID<User>)
 
   /// Parses `me`, `@ada` or `7`; nil for another text, and for an invalid or reserved name.

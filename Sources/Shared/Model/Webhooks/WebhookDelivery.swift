@@ -29,6 +29,7 @@ public struct WebhookDelivery: Sendable, Hashable {
   public enum State: String, Sendable, Hashable, CaseIterable {
     /// A redelivery that was asked for.
     case pending
+    /// The last attempt was accepted, or none was.
     case delivered, failed
   }
 
@@ -36,6 +37,7 @@ public struct WebhookDelivery: Sendable, Hashable {
   public enum Fault: String, Sendable, Hashable, CaseIterable {
     /// No connection, no HTTP, no trusted certificate, or no public address.
     case unreachable
+    /// The receiver did not answer in time.
     case timedOut = "timed_out"
     /// The event is no longer in the log, or its owner may no longer read it.
     case unreadable

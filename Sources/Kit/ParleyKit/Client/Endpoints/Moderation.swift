@@ -5,13 +5,17 @@ public import ParleyModel
 
 /// The subject of a report.
 public enum ReportSubject: Sendable, Hashable {
+  /// A report of a message.
   case message(ID<Message>)
+  /// A report of a user.
   case user(UserReference)
 }
 
 /// The authors of a removal: one user, or all users who signed up with an invite.
 public enum RemovalTarget: Sendable, Hashable {
+  /// The messages of a user.
   case user(UserReference)
+  /// The messages of all users that signed up with an invite.
   case invite(ID<Invite>)
 }
 
