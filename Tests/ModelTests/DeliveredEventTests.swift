@@ -99,6 +99,7 @@ private func text(_ delivered: DeliveredEvent) -> String {
       (.laterChanged, own, .later(Later(ID(12), until: 1_795_187_801_123))),
       (.laterChanged, own, .later(Later(ID(12), until: nil))),
       (.timelineRead, own, .timelinePosition(TimelinePosition(message: ID(9), readAt: 1_795_187_801_123))),
+      (.timelineFiltersChanged, own, .thing(7)),
       (.relationChanged, own, .relations(UserRelations(ID(8), [.follow, .mute], requests: [ID(12), ID(13)]))),
       (.preferencesUpdated, own, .user(me)), (.settingsUpdated, .site, .settings(settings)),
       (

@@ -77,7 +77,7 @@ public enum AccessChange: Sendable, Hashable {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .participantJoined, .participantChanged, .forumCreated, .notificationCreated, .notificationRead,
       .readPositionUpdated, .levelChanged, .laterChanged, .preferencesUpdated, .settingsUpdated,
-      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead:
+      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead, .timelineFiltersChanged:
       return nil
     }
   }

@@ -86,7 +86,7 @@ private struct EventSubjects {
           .receiptUpdated, .conversationRemoved, .participantLeft, .forumDeleted, .notificationCreated,
           .notificationRead, .readPositionUpdated,
           .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .pollUpdated, .buttonPressed,
-          .commandReplied, .timelineRead:
+          .commandReplied, .timelineRead, .timelineFiltersChanged:
           break
         }
       }
@@ -102,7 +102,7 @@ private struct EventSubjects {
     case .receiptUpdated: receipts.insert(UserSubject(ID(event.subject), conversation))
     case .conversationRemoved, .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated, .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged,
-      .preferencesUpdated, .settingsUpdated, .buttonPressed, .commandReplied, .timelineRead:
+      .preferencesUpdated, .settingsUpdated, .buttonPressed, .commandReplied, .timelineRead, .timelineFiltersChanged:
       break
     }
   }
@@ -126,7 +126,8 @@ private struct EventSubjects {
     case .buttonPressed: presses.insert(ID(event.subject))
     case .commandReplied: replies.insert(ID(event.subject))
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .receiptUpdated, .conversationRemoved,
-      .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .notificationRead, .settingsUpdated:
+      .participantLeft, .forumCreated, .forumUpdated, .forumDeleted, .notificationRead, .settingsUpdated,
+      .timelineFiltersChanged:
       break
     }
   }
@@ -177,7 +178,7 @@ private struct CurrentState {
       case .notificationCreated: inbox[ID(subject)].map { .inbox($0) } ?? .thing(subject)
       case .buttonPressed: presses[ID(subject)].map { .press($0) } ?? .thing(subject)
       case .commandReplied: replies[ID(subject)].map { .commandReply($0) } ?? .thing(subject)
-      case .conversationRemoved, .forumDeleted, .notificationRead: .thing(subject)
+      case .conversationRemoved, .forumDeleted, .notificationRead, .timelineFiltersChanged: .thing(subject)
       }
     return DeliveredEvent(event, content ?? .hidden, seq: event.concernsMessage ? messages[ID(subject)]?.seq : nil)
   }
@@ -284,7 +285,7 @@ extension Event {
       .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated,
       .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
-      .settingsUpdated, .buttonPressed, .commandReplied, .timelineRead:
+      .settingsUpdated, .buttonPressed, .commandReplied, .timelineRead, .timelineFiltersChanged:
       false
     }
   }

@@ -86,26 +86,34 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Adds or replaces the filter of that name.
   public func set(_ filter: TimelineFilter, of user: ID<User>) throws(Refusal) {
-    try run { connection in
+    let hasChanged = try run { connection in
       try connection.execute(
         """
         insert into timeline_filter (user_id, name, filter)
         values ($1, $2, $3)
         on conflict (user_id, name) do update
         set filter = excluded.filter
-        """, user.number, filter.name, filter.jsonText)
+        where filter <> excluded.filter
+        """, user.number, filter.name, filter.jsonText) == 1
     }
+    if hasChanged { try logTimelineFilters(of: user) }
   }
 
   /// Deletes one filter, or all of a user.
   public func deleteTimelineFilters(_ name: String? = nil, of user: ID<User>) throws(Refusal) {
-    try run { connection in
+    let count = try run { connection in
       try connection.execute(
         """
         delete from timeline_filter
         where user_id = $1 and ($2 is null or name = $2)
         """, user.number, name)
     }
+    if count > 0 { try logTimelineFilters(of: user) }
+  }
+
+  /// The event has no filter: its name is no number.
+  private func logTimelineFilters(of user: ID<User>) throws(Refusal) {
+    try log(.timelineFiltersChanged, in: .user(user), subject: user.number, revision: 0, actor: user.number)
   }
 }
 

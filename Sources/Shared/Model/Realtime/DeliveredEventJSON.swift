@@ -198,7 +198,7 @@ extension DeliveredEvent.Content {
     case .userUpdated, .preferencesUpdated: self = .user(try User(json: value))
     case .notificationCreated: self = .inbox(try Notification(json: value))
     // Sent with the id alone.
-    case .notificationRead: throw value.error(.invalid)
+    case .notificationRead, .timelineFiltersChanged: throw value.error(.invalid)
     case .levelChanged:
       self = .level(try LevelScope(&object), try SetLevel(json: value))
     case .laterChanged: self = .later(try Later(json: value))

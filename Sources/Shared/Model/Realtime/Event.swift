@@ -91,6 +91,8 @@ public struct Event: Sendable, Hashable {
     case commandReplied = 28
     /// The read position of the timeline has moved.
     case timelineRead = 29
+    /// A timeline filter was added, changed or deleted.
+    case timelineFiltersChanged = 30
 
     /// The name in the API.
     public var name: String {
@@ -124,6 +126,7 @@ public struct Event: Sendable, Hashable {
       case .buttonPressed: "button.pressed"
       case .commandReplied: "command.replied"
       case .timelineRead: "timeline.read"
+      case .timelineFiltersChanged: "timeline_filters.changed"
       }
     }
   }

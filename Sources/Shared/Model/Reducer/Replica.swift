@@ -146,7 +146,7 @@ extension Replica {
       .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated,
       .notificationRead, .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated,
       .settingsUpdated,
-      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead:
+      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead, .timelineFiltersChanged:
       break
     }
   }
@@ -465,7 +465,7 @@ extension Event.Kind {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
       .receiptUpdated, .conversationUpdated, .forumCreated, .forumDeleted, .userUpdated,
       .readPositionUpdated, .levelChanged, .laterChanged, .relationChanged, .preferencesUpdated, .settingsUpdated,
-      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead:
+      .pollUpdated, .buttonPressed, .commandReplied, .timelineRead, .timelineFiltersChanged:
       false
     }
   }
