@@ -1,5 +1,5 @@
 // The timeline of the user: the posts of followed users and the user's own, newest first, each once. The first page is kept, and
-// shown without a network. A view that needs more, such as one where new posts wait, builds it on `parley.subscribe('timeline')`.
+// shown without a network; those of other scopes and filtered ones come from the server alone. A view that needs more, such as one where new posts wait, builds it on `parley.subscribe('timeline')`.
 
 import { keepAnswer, keptAnswer } from './answers.js';
 import { withOperations } from './operations.js';
@@ -31,10 +31,19 @@ export class Timeline {
   /**
    * @param {Parley} parley
    * @param {(timeline: Timeline) => void} onChange Called with each change of `posts`.
+   * @param {{ scope?: 'followed' | 'followedAndMentions' | 'everyone', filter?: string }} options `followedAndMentions` adds the
+   *   posts and replies of all feeds that mention the user, `everyone` has the posts of all readable feeds. `filter` is the name of
+   *   a saved filter: `more` may then add no posts although `hasMore` stays true.
    */
-  constructor(parley, onChange) {
+  constructor(parley, onChange, { scope = 'followed', filter } = {}) {
     this.parley = parley;
     this.onChange = onChange;
+    this.scope = scope;
+    this.filter = filter;
+  }
+
+  get #isKept() {
+    return this.scope === 'followed' && this.filter === undefined;
   }
 
   /** Whether `more` has a page to fetch. */
@@ -66,7 +75,7 @@ export class Timeline {
         wasLive = isLive;
       }),
     ];
-    const kept = await keptAnswer(parley, name);
+    const kept = this.#isKept ? await keptAnswer(parley, name) : null;
     if (kept && this.#shown === 0) {
       this.#entries = kept;
       this.#show();
@@ -106,7 +115,7 @@ export class Timeline {
     if (request < this.#shown) return;
     [this.#shown, this.#entries, this.#next] = [request, answer.entries, answer.next];
     this.#changes = new Map(waiting.map((it) => [it.id, it]));
-    await keepAnswer(parley, name, answer.entries, start);
+    if (this.#isKept) await keepAnswer(parley, name, answer.entries, start);
     this.#show();
   }
 
@@ -124,7 +133,11 @@ export class Timeline {
 
   /** @param {{ limit: number, next?: string }} query @returns {Promise<{ entries: Entry[], next: string | null }>} */
   async #load(query) {
-    const { data, next, included } = await this.parley.client.calls.getTimeline({ query: { ...query, include: 'users,messages' } });
+    const { calls } = this.parley.client;
+    const all = { ...query, filter: this.filter, include: 'users,messages' };
+    const { data, next, included } = await (this.scope === 'everyone'
+      ? calls.getGlobalTimeline({ query: all })
+      : calls.getTimeline({ query: { ...all, mentions: this.scope === 'followedAndMentions' || undefined } }));
     this.parley.keepUsers(included?.users ?? []);
     const posts = new Map((included?.messages ?? []).map((/** @type {Message} */ it) => [it.id, it]));
     const entries = data.flatMap((/** @type {Message} */ entry) => {
@@ -148,9 +161,9 @@ export class Timeline {
     }
   }
 
-  /** Whether an event may change the timeline: of a feed, of a conversation that only this topic has events of, or of a relation. */
+  /** Whether an event may change the timeline: of a feed, of a conversation that only this topic has events of, or one of these. */
   #isOfTimeline(/** @type {{ event: string, stream?: string }} */ { event, stream }) {
-    if (event === 'relation.changed') return true;
+    if (['relation.changed', 'notification.created', 'timeline_filters.changed'].includes(event)) return true;
     const [kind, id] = (stream ?? '').split(':');
     return kind === 'conversation' && (this.parley.conversation(id)?.kind ?? 'feed') === 'feed';
   }

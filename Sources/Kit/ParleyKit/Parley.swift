@@ -38,6 +38,7 @@ public actor Parley {
 
   /// States of the connection to the server.
   public enum State: Sendable, Hashable {
+    /// Not started, or stopped.
     case stopped
     /// The cache is up to date and receives live events.
     case live
@@ -197,7 +198,7 @@ public actor Parley {
           }
           try await sync.receive([event])
           if event.kind == .messageCreated { await deliveries.scheduleSend() }
-          if !timelineObservers.isEmpty, await cache.mayBeOfFeed(event) { noteTimelineChange() }
+          if !timelineObservers.isEmpty, await cache.mayChangeTimeline(event) { noteTimelineChange() }
         case .signal(let frame): for observer in signalObservers.values { observer.yield(frame) }
         case .live(let cursor):
           failures = 0

@@ -91,6 +91,41 @@ import Testing
     #expect(await offline.cache.timeline.isEmpty)
   }
 
+  @Test func `mentions, all feeds and a filter are timelines, too`() async throws {
+    try await SocketSite.open { site in
+      let linus = try site.client("linus")
+      let feed = try await linus.send(.createConversation(.feed)).conversation.id
+      _ = try await linus.send(.postMessage(in: feed, "wool"))
+      let client = try site.client("grace")
+      _ = try await client.send(
+        .setTimelineFilter("no-wool", to: TimelineFilterDraft(exclude: PostCriteria(words: ["wool"]))))
+      let grace = try Parley(
+        client, clock: Outbox.Clock(now: TestSite.ticking),
+        open: { file in throw TransportFailure.sourceFailed(file.path) }
+      ) { MemoryStore() }
+      await grace.start()
+      let (mentions, everyone) = (TimelineModel(grace, .followedAndMentions), TimelineModel(grace, .everyone))
+      let filtered = TimelineModel(grace, .followedAndMentions, filter: "no-wool")
+      try await running(mentions) {
+        try await running(filtered) {
+          for await state in await grace.states() where state == .live { break }
+          _ = try await linus.send(.postMessage(in: feed, "silk for @grace"))
+          _ = try await linus.send(.postMessage(in: feed, "wool for @grace"))
+          try await wait { texts(mentions) == ["wool for @grace", "silk for @grace"] }
+          try await wait { texts(filtered) == ["silk for @grace"] }
+          // The event of the filters.
+          _ = try await client.send(
+            .setTimelineFilter("no-wool", to: TimelineFilterDraft(exclude: PostCriteria(words: ["silk"]))))
+          try await wait { texts(filtered) == ["wool for @grace"] }
+        }
+      }
+      await everyone.refresh()
+      #expect(texts(everyone) == ["wool for @grace", "silk for @grace", "wool"])
+      #expect(await grace.cache.timeline.isEmpty)
+      await grace.stop()
+    }
+  }
+
   @Test func `older posts follow, each post once`() async throws {
     try await ScriptedSite.open { site in
       let feed = try await site.client("ada").send(.createConversation(.feed)).conversation.id

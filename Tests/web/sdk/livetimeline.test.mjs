@@ -112,3 +112,29 @@ test('an own post is shown while it waits and afterwards, once, and older pages 
   const mine = timeline.posts.filter(({ author_id: id }) => id === grace.user.id).map(({ text }) => text);
   assert.deepEqual(mine, ['waiting', ...Array.from({ length: 60 }, (_, index) => String(60 - index))]);
 });
+
+test('mentions, all feeds and a filter are timelines, too', async () => {
+  const mira = await daemon.createUser(ada, 'mira');
+  await mira.client.calls.setTimelineFilter({ name: 'no-wool', body: { exclude: { words: ['wool'] } } });
+  const store = memoryStore();
+  const parley = await opened(mira, store);
+  await parley.ready;
+  await until(() => parley.state.connection === 'live', 'the connection to be live');
+  const open = async (options) => {
+    const timeline = new Timeline(parley, () => {}, options);
+    all.unshift(timeline);
+    await timeline.open();
+    return timeline;
+  };
+  const [mentions, filtered] = [await open({ scope: 'followedAndMentions' }), await open({ scope: 'followedAndMentions', filter: 'no-wool' })];
+  await post(linus, feeds.linus, 'silk for @mira');
+  await post(linus, feeds.linus, 'wool for @mira');
+  await shows(mentions, ['wool for @mira', 'silk for @mira']);
+  await shows(filtered, ['silk for @mira']);
+  // The event of the filters.
+  await mira.client.calls.setTimelineFilter({ name: 'no-wool', body: { exclude: { words: ['silk'] } } });
+  await shows(filtered, ['wool for @mira']);
+  const everyone = await open({ scope: 'everyone' });
+  assert.deepEqual(texts(everyone).slice(0, 2), ['wool for @mira', 'silk for @mira']);
+  assert.deepEqual(texts(await shown(parley)), []);
+});

@@ -48,8 +48,10 @@ extension Cache {
       .conversation.id
   }
 
-  /// Whether an event is of a feed: a cached one, or a conversation that only the topic `timeline` has events of.
-  func mayBeOfFeed(_ event: ReceivedEvent) -> Bool {
+  /// Whether an event may change a timeline: of a feed, which is cached or only in the topic `timeline`; a mention; or of the
+  /// filters.
+  func mayChangeTimeline(_ event: ReceivedEvent) -> Bool {
+    if event.kind == .notificationCreated || event.kind == .timelineFiltersChanged { return true }
     guard case .conversation(let id) = event.stream else { return false }
     return replica.conversations[id].map { $0.conversation.kind == .feed } ?? true
   }

@@ -15,8 +15,20 @@ public struct TimelinePost: Sendable, Hashable, Identifiable {
 
 /// The timeline for a view: the posts of followed users and the user's own, newest first, each once. The first page is stored
 /// on the device, and shown offline. While `run` runs, the topic `timeline` is subscribed, and each change is shown.
+///
+/// Timelines of other scopes and filtered ones come from the server alone. An unsent post is shown in each of them.
 @MainActor @Observable
 public final class TimelineModel: FailingModel {
+  /// Sets of posts.
+  public enum Scope: Sendable, Hashable {
+    /// The posts of followed users and the user's own.
+    case followed
+    /// The same, and the posts and replies of all feeds that mention the user.
+    case followedAndMentions
+    /// The posts of all feeds that the user may read. Posts of users that are not followed are shown after the next change.
+    case everyone
+  }
+
   /// Unsent posts, then the others, newest first.
   public private(set) var posts: [TimelinePost] = []
   /// The failure of the last request; nil if it succeeded.
@@ -30,9 +42,16 @@ public final class TimelineModel: FailingModel {
   @ObservationIgnored private var unsent: [ShownMessage] = []
   @ObservationIgnored private let parley: Parley
 
-  /// The timeline of a user.
-  public init(_ parley: Parley) {
+  @ObservationIgnored private let scope: Scope
+  @ObservationIgnored private let filter: String?
+
+  /// A timeline of the user.
+  ///
+  /// - Parameter filter: the name of a saved filter. A page may then have no posts although `hasMore` is true.
+  public init(_ parley: Parley, _ scope: Scope = .followed, filter: String? = nil) {
     self.parley = parley
+    self.scope = scope
+    self.filter = filter
     users = ListedUsers(parley)
   }
 
@@ -43,7 +62,7 @@ public final class TimelineModel: FailingModel {
 
   /// Shows the stored posts, then the server's, and every change until its task is cancelled.
   public func run() async {
-    let stored = await parley.cache.timeline
+    let stored = isStored ? await parley.cache.timeline : []
     if !stored.isEmpty, !list.isLoaded, list.reload((stored, nil), of: list.start()) { await show() }
     async let operations: Void = followOperations()
     async let sent: Void = followSent()
@@ -51,6 +70,8 @@ public final class TimelineModel: FailingModel {
     for await _ in await parley.timelineChanges() { await refresh() }
     _ = await (operations, sent, own)
   }
+
+  private var isStored: Bool { scope == .followed && filter == nil }
 
   /// Shows the pending changes.
   private func followOperations() async {
@@ -98,7 +119,7 @@ public final class TimelineModel: FailingModel {
       let page = try await page(limit: list.reloadLimit)
       guard list.reload(page, of: request) else { return }
       changes = waiting
-      try await parley.cache.setTimeline(page.elements, asOf: age)
+      if isStored { try await parley.cache.setTimeline(page.elements, asOf: age) }
       await show()
     }
   }
@@ -113,7 +134,13 @@ public final class TimelineModel: FailingModel {
   }
 
   private func page(limit: Int? = nil, next: String? = nil) async throws -> ServerList<TimelineEntry>.Page {
-    let page = try await parley.client.send(.getTimeline(limit: limit, next: next).including(.messages))
+    let request: Request<Page<Resource<MessageView>>> =
+      switch scope {
+      case .followed: .getTimeline(filter: filter, limit: limit, next: next)
+      case .followedAndMentions: .getTimeline(mentions: true, filter: filter, limit: limit, next: next)
+      case .everyone: .getGlobalTimeline(filter: filter, limit: limit, next: next)
+      }
+    let page = try await parley.client.send(request.including(.messages))
     let entries = page.elements.compactMap { entry in
       guard entry.message.content?.repostOf != nil else { return TimelineEntry(entry: entry, post: entry) }
       // The server leaves out reposts whose post the user may not read.
