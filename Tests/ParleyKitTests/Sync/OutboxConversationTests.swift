@@ -18,10 +18,14 @@ import Testing
       try await ada.outbox.updateConversation(garden, ConversationChange([.set(\.title, "summer")]))
       #expect(await ada.cache.replica.conversations[garden]?.conversation.title == "spring")
       #expect(await ada.outbox.list(in: garden).map(\.kind) == [.updateConversation])
+      let shown = try #require(try await ada.cache.shown(garden))
+      #expect(shown.title == "summer" && shown.conversation.title == "spring" && !shown.isEnding)
+      #expect(shown.waiting.map(\.kind) == [.updateConversation])
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(await ada.cache.replica.conversations[garden]?.conversation.title == "summer")
       // The messages of the conversation may be fetched meanwhile.
       try await ada.outbox.leaveConversation(garden)
+      #expect(try await ada.cache.shown(garden)?.isEnding == true)
       try await ada.sync.fetchNewest(in: garden)
       #expect(try await ada.outbox.sendAll() == nil)
       #expect(await ada.cache.replica.conversations[garden] == nil)
@@ -58,6 +62,9 @@ import Testing
       let late = try await ada.outbox.updateConversation(
         garden, ConversationChange([.set(\.title, "autumn")], ifRevision: revision))
       #expect(try await ada.outbox.sendAll()?.problem?.status == 409)
+      // A refused change is listed, and not expected.
+      let refused = try #require(try await ada.cache.shown(garden))
+      #expect(refused.title == "summer" && refused.waiting.map(\.id) == [late.id])
       try await ada.outbox.cancel(late.id)
       try await ada.outbox.leaveConversation(garden)
       ada.server.set { $0.responsesLost = 1 }
