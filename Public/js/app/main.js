@@ -32,4 +32,5 @@ async function start() {
   // After the first page, so that later work does not delay it.
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 1_000));
   later(() => keepApp(shell).catch(() => {}));
+  addEventListener('click', () => import('./shell/activityline.js').then((it) => it.showActivity(site), () => {}), { once: true });
 }

@@ -22,6 +22,25 @@ class Finding(Village):
         hit.click()
         expect(page.locator(f"[data-id='{said['id']}']")).to_be_in_viewport()
 
+    def test_an_15_a_line_is_shown_while_a_request_is_in_progress(self):
+        self.say("The barrow is here")
+        page = self.signed_in("ada")
+        self.go(page, "/search")
+        line = page.locator(".activity-line")
+        field = page.get_by_role("searchbox", name="Search")
+        field.click()
+        expect(line).to_be_attached()
+        expect(line).to_be_hidden()
+        held = []
+        page.route("**/api/v1/messages/search*", lambda route: held.append(route))
+        field.fill("barrow")
+        expect(line).to_be_visible()
+        self.assertTrue(held)
+        for route in held:
+            route.continue_()
+        expect(page.get_by_role("main").locator("a.hit")).to_have_count(1)
+        expect(line).to_be_hidden()
+
     def test_author_and_time_narrow_a_search(self):
         self.say("The ladder is mine")
         self.say("The ladder belongs to @ada", "lin")
