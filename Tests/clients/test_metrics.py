@@ -93,7 +93,7 @@ class Metrics(ServingTest):
                     f"--web.listen-address=127.0.0.1:{port}", port=port):
             deadline = time.monotonic() + 60
             while True:
-                # It answers 503 until its storage is ready.
+                # Prometheus answers 503 until its storage is ready.
                 with contextlib.suppress(HTTPError), urlopen(
                         f"http://127.0.0.1:{port}/api/v1/query?query=parley_ready%2Bup", timeout=20) as response:
                     if found := json.load(response)["data"]["result"]:
