@@ -9,7 +9,7 @@ public struct ForeignKeyViolation: Hashable, Sendable {
 }
 
 /// Result of a checkpoint: the pages in the log, and the number of them that are in the database.
-public struct Checkpoint: Hashable, Sendable {
+public struct CheckpointResult: Hashable, Sendable {
   /// A reader or a lock prevented a complete checkpoint. Retryable.
   public let isBusy: Bool
   public let pages: Int
@@ -40,10 +40,10 @@ extension Connection {
   /// the busy timeout; with `isWaiting: false` it copies as much as it can without waiting.
   @discardableResult public func checkpoint(
     _ mode: CheckpointMode, isWaiting: Bool = true
-  ) throws(SQLiteError) -> Checkpoint {
+  ) throws(SQLiteError) -> CheckpointResult {
     guard role == .writer else { throw SQLiteError(code: .misuse, message: "a reader may not checkpoint") }
     let done = try handle().checkpoint(mode == .passive ? .passive : .truncate, isWaiting: isWaiting)
-    return Checkpoint(isBusy: done.isBusy, pages: done.pages, copied: done.copied)
+    return CheckpointResult(isBusy: done.isBusy, pages: done.pages, copied: done.copied)
   }
 
   /// Frees the cached pages that are not in use.
