@@ -85,19 +85,22 @@ let server: [Target] = [
   sources("Media", in: "Sources/Server/Media"),
   sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
   sources(
-    "ACME", in: "Sources/Server/ACME", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "ParleyCrypto",
+    "ACME", in: "Sources/Server/ACME", isCold: true, "ParleyHTTPClient", "ParleyNetworking", "ParleyWire",
+    "ParleyCrypto",
     "ParleyJSON"),
-  sources("OIDC", in: "Sources/Server/OIDC", "OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "Issuers", in: "Sources/Server/Issuers", "OIDC", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
+    "OIDC", in: "Sources/Server/OIDC", isCold: true, "OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "Mail", in: "Sources/Server/Mail", "ParleyModel", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire",
+    "Issuers", in: "Sources/Server/Issuers", isCold: true, "OIDC", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
+  sources(
+    "Mail", in: "Sources/Server/Mail", isCold: true, "ParleyModel", "ParleyHTTPClient", "ParleyNetworking",
+    "ParleyWire",
     "ParleyCrypto", "ParleyJSON"),
   sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "WebAuthn", in: "Sources/Server/WebAuthn", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "WebAuthn", in: "Sources/Server/WebAuthn", isCold: true, "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "OAuth", in: "Sources/Server/OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "OAuth", in: "Sources/Server/OAuth", isCold: true, "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
     "Imports", in: "Sources/Server/Imports", isCold: true, "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
@@ -106,9 +109,11 @@ let server: [Target] = [
   sources(
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub",
     "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto"),
-  sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
-    "Webhooks", in: "Sources/Server/Webhooks", "Community", "Storage", "PubSub", "ParleyModel", "ParleyHTTPClient",
+    "Previews", in: "Sources/Server/Previews", isCold: true, "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
+  sources(
+    "Webhooks", in: "Sources/Server/Webhooks", isCold: true, "Community", "Storage", "PubSub", "ParleyModel",
+    "ParleyHTTPClient",
     "ParleyWire", "ParleyCrypto", "ParleyJSON"),
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
   sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
