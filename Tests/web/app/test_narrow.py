@@ -67,10 +67,11 @@ class Narrow(Village):
         expect(title).to_be_visible()
         self.assertFalse(title.evaluate("it => it.scrollWidth > it.clientWidth"))
         # The buttons are beside the line below it, and cover no words.
-        words = self.box(row.locator(".second"))
-        inside = row.locator(".second").evaluate("it => parseFloat(getComputedStyle(it).paddingInlineEnd)")
-        seen = self.box(row.get_by_role("button", name="Mark as seen"))
-        self.assertLessEqual(words["x"] + words["width"] - inside, seen["x"] + 1)
+        for direction in ("rtl", "ltr"):
+            page.evaluate("to => { document.documentElement.dir = to; }", direction)
+            words, seen, later = (self.box(it) for it in (row.locator(".second"), *(row.get_by_role("button", name=name) for name in ("Mark as seen", "Later"))))
+            ends = [max(it["x"] + it["width"] for it in (seen, later)), words["x"]] if direction == "rtl" else [words["x"] + words["width"], min(seen["x"], later["x"])]
+            self.assertLessEqual(ends[0], ends[1] + 1, direction)
         # The bar of a topic names its forum while the title stands below.
         row.get_by_role("link").click()
         bar = page.locator(".page-bar")
