@@ -30,7 +30,7 @@ class Walker:
     """A browser that counts clicks and keys."""
 
     def __init__(self, case, name, size=DESKTOP):
-        self.case, self.name = case, name
+        self.case, self.key = case, f"{name}{size[0]}"
         self.stack = contextlib.ExitStack()
         case.addCleanup(self.stack.close)
         self.browser = ENGINES[name](self.stack)
@@ -71,15 +71,16 @@ class Walker:
 
     def leave(self, who, clicks):
         """Prints the counts and compares the clicks."""
-        print(f"{who} ({self.name}): {self.clicks} clicks, {self.keys} keys, {time.monotonic() - self.began:.1f} s of the machine")
+        print(f"{who} ({self.key}): {self.clicks} clicks, {self.keys} keys, {time.monotonic() - self.began:.1f} s of the machine")
         self.case.assertLessEqual(self.clicks, clicks)
         self.stack.close()
 
 
 class People(Raiders):
     def each(self, walk, size=DESKTOP):
-        for name in ENGINES:
-            with self.subTest(browser=name):
+        """WebKit in both sizes, as on phones and computers of Apple; Firefox in the usual one."""
+        for name, size in (("Firefox", size), ("WebKit", PHONE), ("WebKit", DESKTOP)):
+            with self.subTest(browser=name, size=size):
                 walk(Walker(self, name, size))
 
     def test_a_newcomer_with_an_invite(self):
@@ -88,12 +89,12 @@ class People(Raiders):
 
         def walk(walker):
             walker.open(f"/i/{self.invite}")
-            walker.fill("Display name", f"nina{walker.name}")
+            walker.fill("Display name", f"nina{walker.key}")
             walker.fill("Password", PASSWORD)
             walker.press("Accept the rules and create account")
             walker.sees("//article[contains(., 'Who has the key')]")
-            walker.write(f"Hello from {walker.name}")
-            walker.sees(f"//article[contains(., 'Hello from {walker.name}')]//*[@title='Sent']")
+            walker.write(f"Hello from {walker.key}")
+            walker.sees(f"//article[contains(., 'Hello from {walker.key}')]//*[@title='Sent']")
             walker.leave("the newcomer", 5)
 
         self.each(walk, PHONE)
@@ -107,15 +108,15 @@ class People(Raiders):
             walker.press("Sign in", "a")
             walker.sign_in("grace")
             walker.sees("//h1[contains(., 'When to plant out tomatoes')] | //h2[contains(., 'When to plant out tomatoes')]")
-            walker.write(f"Thanks from {walker.name}")
-            walker.sees(f"//article[contains(., 'Thanks from {walker.name}')]")
+            walker.write(f"Thanks from {walker.key}")
+            walker.sees(f"//article[contains(., 'Thanks from {walker.key}')]")
             walker.leave("the visitor", 5)
 
         self.each(walk, PHONE)
 
     def test_the_moderator_of_a_raid(self):
         def walk(walker):
-            names = [f"raider{walker.name.lower()}{number}" for number in range(3)]
+            names = [f"raider{walker.key.lower()}{number}" for number in range(3)]
             for name in names:
                 said = self.call("POST", f"/conversations/{self.garden['room_id']}/messages", {"text": "Cheap watches"}, self.raider(name))
                 self.call("POST", "/reports", {"message_id": said["id"], "reason": "Spam"}, self.tokens["grace"])
@@ -135,12 +136,12 @@ class People(Raiders):
         def walk(walker):
             walker.open(f"/sign-in?back=/f/{self.garden['id']}/room")
             walker.sign_in("grace")
-            before = f"Before the tunnel of {walker.name}"
+            before = f"Before the tunnel of {walker.key}"
             self.say(before)
             walker.sees(f"//article[contains(., '{before}')]")
             walker.browser.until(lambda: walker.browser.call(IS_CACHED), "a cached app")
             self.server.stop()
-            written = [f"{walker.name} in the tunnel {number}" for number in range(3)]
+            written = [f"{walker.key} in the tunnel {number}" for number in range(3)]
             walker.open(f"/f/{self.garden['id']}/room")
             walker.sees(f"//article[contains(., '{before}')]")
             for text in written:
@@ -159,10 +160,10 @@ class People(Raiders):
 class Owner(BrowsingTest):
     """A site of its own for each browser."""
 
-    engine = "Firefox"
+    engine, size = "Firefox", DESKTOP
 
     def test_the_first_hour(self):
-        walker = Walker(self, self.engine)
+        walker = Walker(self, self.engine, self.size)
         walker.open(f"/setup/{self.set_up_code()}")
         walker.fill("Community name", "The Allotment")
         walker.press("Continue")
@@ -182,15 +183,19 @@ class OwnerInWebKit(Owner):
     engine = "WebKit"
 
 
+class OwnerOnAPhone(Owner):
+    engine, size = "WebKit", PHONE
+
+
 class Returned(test_inbox.WeekAway):
     """A member who comes back after a week."""
 
     test_one_answer_says_what_is_worth_reading = test_the_inbox_shows_it_without_scrolling_and_clears_the_rest = None
 
     def test_what_matters_is_in_view(self):
-        for name in ENGINES:
-            with self.subTest(browser=name):
-                walker = Walker(self, name)
+        for name, size in (("Firefox", DESKTOP), ("WebKit", DESKTOP), ("WebKit", PHONE)):
+            with self.subTest(browser=name, size=size):
+                walker = Walker(self, name, size)
                 walker.open("/sign-in")
                 walker.sign_in("grace")
                 for words in self.matter:
