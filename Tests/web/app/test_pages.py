@@ -123,7 +123,8 @@ class Pages(Site):
     def test_right_to_left_and_with_longer_texts(self):
         page = self.signed_in("ada", "phone")
         page.evaluate("localStorage.setItem('language', 'en-XA')")
-        for name in ("inbox", "forums", "room", "topic", "you", "settings"):
+        for name in ("inbox", "forums", "topics", "room", "topic", "new-topic", "direct", "search", "user", "you", "appearance", "notifications", "admin",
+                     "settings", "reports", "rules"):
             with self.subTest(page=name):
                 self.open(page, self.addresses()[name])
                 page.evaluate("document.documentElement.dir = 'rtl'")
