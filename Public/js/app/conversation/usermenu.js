@@ -89,8 +89,19 @@ async function recover(site, user) {
   ]);
 }
 
+/** The link by which the person that an imported user is takes over the account. */
+async function handOver(site, user) {
+  const { inviteAddress } = await import('../admin/createinvite.js');
+  const { code } = await site.call('POST', '/invites', { body: { user_id: user.id, client_id: crypto.randomUUID() } });
+  dialog(say('user.handOver'), [
+    el('p', null, say('user.handOverSentence', { name: displayName(user) })),
+    field(say('invite.link'), { value: inviteAddress(code) }),
+  ]);
+}
+
 /** Operations of staff on an account. */
 function staffItems(site, user, done) {
+  if (user.imported) return [{ words: say('user.handOver'), picture: 'key', on: () => handOver(site, user).catch(report) }];
   return [
     {
       words: say('user.reset'),
