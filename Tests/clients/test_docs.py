@@ -154,10 +154,23 @@ class Examples(ServingTest):
     def test_javascript(self):
         self.play("js", "mjs", "node")
 
+    def test_the_program_with_the_javascript_library(self):
+        _, folder, environment = self.start_site("library")
+        (program,) = [text for _, markers, text in blocks("libraries", "js") if "file=hello.mjs" in markers]
+        (folder / "hello.mjs").write_text(program)
+        (folder / "node_modules").mkdir()
+        (folder / "node_modules/parley").symlink_to(TOP / "Public/js/parley")
+        (folder / "node_modules/ws").symlink_to("/usr/share/nodejs/ws")
+        done = subprocess.run(["node", "hello.mjs"], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.splitlines(), ["Message 1 is stored.", "Hello from JavaScript."])
+
     def test_swift_compiles(self):
         lines = [setup("swift")]
         for page in names():
-            taken = [text for _, markers, text in blocks(page, "swift") if "setup" not in markers]
+            # `Tests/consumer` builds the files of a package.
+            taken = [text for _, markers, text in blocks(page, "swift")
+                     if "setup" not in markers and not any(it.startswith("file=") for it in markers)]
             if taken:
                 body = "".join(f"  {line}\n" for text in taken for line in text.splitlines())
                 lines.append(f"func {page}() async throws {{\n{body}}}\n")

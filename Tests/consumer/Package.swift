@@ -31,6 +31,8 @@ let package = Package(
   targets: modules + [
     program("plain"),
     program("strict", .enableUpcomingFeature("MemberImportVisibility"), .defaultIsolation(MainActor.self)),
+    // The program of /docs/libraries
+    .executableTarget(name: "hello", dependencies: kit),
     // Examples/Chat
     program("chat", .enableUpcomingFeature("MemberImportVisibility"), .defaultIsolation(MainActor.self)),
   ]

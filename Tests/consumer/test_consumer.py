@@ -32,6 +32,37 @@ class Consumer(RestartingTest):
         self.check("strict")
 
 
+class Page(RestartingTest):
+    """The package of the page "Client libraries"."""
+
+    @staticmethod
+    def file(name):
+        text = (TOP / "Documentation/pages/libraries.md").read_text()
+        return re.search(rf"^```swift file={re.escape(name)}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+
+    def test_its_program_signs_in_resumes_and_posts(self):
+        # The consumer package compiles it.
+        self.assertEqual((TOP / "Tests/consumer/Sources/hello/main.swift").read_text(), self.file("main.swift"))
+        for count in (1, 2):
+            done = subprocess.run(
+                [BUILD / "consumer" / "debug" / "hello", self.url], capture_output=True, text=True, timeout=60,
+                env={**os.environ, "HOME": self.folder, "XDG_DATA_HOME": ""})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout.splitlines(), [f"Message {count} is stored.", *["Hello from Swift."] * count])
+        self.assertEqual(len(self.ask("GET", "/sessions")["data"]), 2)
+
+    def test_its_manifest_describes_a_package(self):
+        folder = Path(self.folder) / "hello"
+        (folder / "Sources/hello").mkdir(parents=True)
+        # The page calls the folder of the sources `parley`.
+        (folder.parent / "parley").symlink_to(TOP)
+        (folder / "Package.swift").write_text(self.file("Package.swift"))
+        (folder / "Sources/hello/main.swift").write_text(self.file("main.swift"))
+        done = subprocess.run(["swift", "package", "--package-path", folder, "describe"], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^    Name: hello$")
+
+
 class ApplePlatforms(unittest.TestCase):
     def test_the_digests_compile_with_cryptokit(self):
         features = re.findall(r'\.enableUpcomingFeature\("(\w+)"\)', (TOP / "Package.swift").read_text().split("let relaxed")[0])
