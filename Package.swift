@@ -19,14 +19,23 @@ let relaxed: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// - Parameter isCold: whether the code waits for people and networks more than it computes. It is optimized for size. Packages
-///   that depend on this one cannot use such a target.
 func sources(
-  _ name: String, in folder: String, exclude: [String] = [], isCold: Bool = false, _ dependencies: Target.Dependency...
+  _ name: String, in folder: String, exclude: [String] = [], settings: [SwiftSetting] = [],
+  _ dependencies: Target.Dependency...
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: folder, exclude: ["README.md"] + exclude,
-    swiftSettings: strict + (isCold ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : []))
+    swiftSettings: strict + settings)
+}
+
+/// Code that waits for people and networks more than it computes is optimized for size. Packages that depend on this one cannot use
+/// such a target.
+let cold: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
+/// `ParleyKit/Foundation` is part of ParleyKit on Apple platforms, where Foundation belongs to the system. On Linux it is part
+/// of ParleyURLSession, so that a program without Foundation stays small.
+func foundation(on platforms: [Platform]) -> [SwiftSetting] {
+  [.define("PARLEY_FOUNDATION", .when(platforms: platforms))]
 }
 
 /// No program is loaded at run time, so it exports no symbols, and its relocations are packed: 2.4 MB less to read at
@@ -85,24 +94,27 @@ let server: [Target] = [
   sources("Media", in: "Sources/Server/Media"),
   sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
   sources(
-    "ACME", in: "Sources/Server/ACME", isCold: true, "ParleyHTTPClient", "ParleyNetworking", "ParleyWire",
+    "ACME", in: "Sources/Server/ACME", settings: cold, "ParleyHTTPClient", "ParleyNetworking", "ParleyWire",
     "ParleyCrypto",
     "ParleyJSON"),
   sources(
-    "OIDC", in: "Sources/Server/OIDC", isCold: true, "OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "OIDC", in: "Sources/Server/OIDC", settings: cold, "OAuth", "ParleyModel", "ParleyCrypto", "ParleyWire",
+    "ParleyJSON"),
   sources(
-    "Issuers", in: "Sources/Server/Issuers", isCold: true, "OIDC", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"),
+    "Issuers", in: "Sources/Server/Issuers", settings: cold, "OIDC", "ParleyHTTPClient", "ParleyNetworking",
+    "ParleyWire"),
   sources(
-    "Mail", in: "Sources/Server/Mail", isCold: true, "ParleyModel", "ParleyHTTPClient", "ParleyNetworking",
+    "Mail", in: "Sources/Server/Mail", settings: cold, "ParleyModel", "ParleyHTTPClient", "ParleyNetworking",
     "ParleyWire",
     "ParleyCrypto", "ParleyJSON"),
   sources("WebPush", in: "Sources/Server/WebPush", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "WebAuthn", in: "Sources/Server/WebAuthn", isCold: true, "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "WebAuthn", in: "Sources/Server/WebAuthn", settings: cold, "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"
+  ),
   sources(
-    "OAuth", in: "Sources/Server/OAuth", isCold: true, "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "OAuth", in: "Sources/Server/OAuth", settings: cold, "ParleyModel", "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
-    "Imports", in: "Sources/Server/Imports", isCold: true, "ParleyCrypto", "ParleyWire", "ParleyJSON"),
+    "Imports", in: "Sources/Server/Imports", settings: cold, "ParleyCrypto", "ParleyWire", "ParleyJSON"),
   sources(
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
@@ -110,9 +122,9 @@ let server: [Target] = [
     "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub",
     "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto"),
   sources(
-    "Previews", in: "Sources/Server/Previews", isCold: true, "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
+    "Previews", in: "Sources/Server/Previews", settings: cold, "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(
-    "Webhooks", in: "Sources/Server/Webhooks", isCold: true, "Community", "Storage", "PubSub", "ParleyModel",
+    "Webhooks", in: "Sources/Server/Webhooks", settings: cold, "Community", "Storage", "PubSub", "ParleyModel",
     "ParleyHTTPClient",
     "ParleyWire", "ParleyCrypto", "ParleyJSON"),
   sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
@@ -125,25 +137,26 @@ let server: [Target] = [
     "ParleyWire",
     "ParleyJSON"),
   sources(
-    "Dialects", in: "Sources/Server/Dialects", isCold: true, "API", "Community", "Storage", "PubSub", "ParleyModel",
+    "Dialects", in: "Sources/Server/Dialects", settings: cold, "API", "Community", "Storage", "PubSub", "ParleyModel",
     "Web",
     "ParleyWire", "ParleyCrypto", "ParleyJSON"),
 ]
 
 let kit: [Target] = [
   sources(
-    "ParleyKit", in: "Sources/Kit/ParleyKit", "ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto",
-    "ParleyJSON"),
+    "ParleyKit", in: "Sources/Kit/ParleyKit", settings: foundation(on: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]),
+    "ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"),
   sources(
     "ParleyTransport", in: "Sources/Kit/ParleyTransport", "ParleyKit", "ParleyHTTPClient", "ParleyNetworking",
     "ParleyWire"),
-  sources("ParleyURLSession", in: "Sources/Kit/ParleyURLSession", "ParleyKit"),
+  sources(
+    "ParleyURLSession", in: "Sources/Kit/ParleyURLSession", settings: foundation(on: [.linux]), "ParleyKit"),
 ]
 
 /// An executable can't be imported by another one, so `ParleyProgram` has all but the call of it.
 let programs: [Target] = [
   sources(
-    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], isCold: true, "API", "Dialects", "Community", "PubSub",
+    "ParleyProgram", in: "Sources/parley", exclude: ["Main"], settings: cold, "API", "Dialects", "Community", "PubSub",
     "Serving",
     "ParleyNetworking", "ParleyHTTPClient", "Previews", "Webhooks", "WebPush", "Mail", "ACME", "OIDC", "Issuers",
     "ParleyKit",
@@ -220,7 +233,7 @@ let testTargets: [Target] = [
 ]
 
 /// The programs are no products: a product makes SwiftPM compare the names of all its targets with those of a package that
-/// depends on the kit. The platforms are those of the standard library's `UTF8Span`; `Mutex` and Observation came earlier.
+/// depends on the kit. The platforms are those of `Array.span`, `UTF8Span` and `InlineArray`; `Mutex` and Observation came earlier.
 let package = Package(
   name: "parley",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],

@@ -79,7 +79,10 @@ private let mayImport: [String: Set<String>] = [
   "Dialects": [
     "API", "Community", "Storage", "PubSub", "ParleyModel", "Web", "ParleyWire", "ParleyCrypto", "ParleyJSON",
   ],
-  "ParleyKit": ["ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON"],
+  // Foundation on Apple platforms only, in the folder that ParleyURLSession has on Linux.
+  "ParleyKit": [
+    "ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto", "ParleyJSON", "ParleyKit", "Foundation",
+  ],
   "ParleyURLSession": ["ParleyKit", "Foundation", "FoundationNetworking", "Security"],
   "ParleyTransport": ["ParleyKit", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire"],
   "ParleyProgram": [
@@ -102,6 +105,7 @@ private let portable: Set<String> = ["ParleyKit", "ParleyModel", "ParleyMarkup",
 /// Files that may contain unsafe expressions: around system calls and C libraries, and in measured hot paths.
 private let mayBeUnsafe: Set<String> = [
   "Kit/ParleyTransport/StandardDevice.swift",
+  "Kit/ParleyURLSession/KeychainCredential.swift",
   "Server/Community/Realtime/Publisher.swift",
   "Server/Imports/Bytes/ScratchFolder.swift",
   "Server/Imports/Bytes/SourceFile.swift",
@@ -238,6 +242,17 @@ private func functions(in text: String) throws -> [(name: String, lines: Int)] {
   }
 }
 
+@Test func `ParleyKit imports Foundation on Apple platforms only`() throws {
+  let files = try Package.files(under: "Sources/Kit/ParleyKit", ending: ".swift").filter {
+    $0.text.contains("import Foundation") || $0.text.contains("import ParleyKit\n")
+  }
+  #expect(files.map(\.path).allSatisfy { $0.hasPrefix("Sources/Kit/ParleyKit/Foundation/") } && files.count == 2)
+  for file in files {
+    let code = file.text.split(separator: "\n").filter { !Package.code($0).isEmpty }
+    #expect(code.first == "#if PARLEY_FOUNDATION" && code.last == "#endif", "\(file.path)")
+  }
+}
+
 @Test func `the consumer package has targets with the names of all targets without a prefix`() throws {
   func names(_ path: String, _ pattern: String) throws -> Set<String> {
     let text = try String(contentsOf: Package.root.appending(path: path), encoding: .utf8)
@@ -253,6 +268,7 @@ private func functions(in text: String) throws -> [(name: String, lines: Int)] {
 /// APIs of the standard library that came with a release of Apple's platforms, by the first version of each platform that
 /// has them.
 private let firstVersions: [(api: String, versions: [String: Int])] = [
+  (".span", ["macOS": 26, "iOS": 26, "tvOS": 26, "watchOS": 26, "visionOS": 26]),
   ("utf8Span", ["macOS": 26, "iOS": 26, "tvOS": 26, "watchOS": 26, "visionOS": 26]),
   ("import Synchronization", ["macOS": 15, "iOS": 18, "tvOS": 18, "watchOS": 11, "visionOS": 2]),
   ("@Observable", ["macOS": 14, "iOS": 17, "tvOS": 17, "watchOS": 10, "visionOS": 1]),

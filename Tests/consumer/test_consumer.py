@@ -1,14 +1,13 @@
 """The programs of the consumer package sign in to a daemon, post, read and compare their copy with the server's."""
 
 import os
-import re
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
+from apple import MacOS
 from restarting import PASSWORD, RestartingTest
 from servers import BUILD, TOP
 
@@ -64,18 +63,8 @@ class Page(RestartingTest):
 
 
 class ApplePlatforms(unittest.TestCase):
-    def test_the_digests_compile_with_cryptokit(self):
-        features = re.findall(r'\.enableUpcomingFeature\("(\w+)"\)', (TOP / "Package.swift").read_text().split("let relaxed")[0])
-        self.assertGreater(len(features), 2)
-        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
-            subprocess.run(["swiftc", "-emit-module", "-parse-as-library", "-module-name", "CryptoKit",
-                            TOP / "Tests/consumer/CryptoKit.swift"], cwd=folder, check=True)
-            done = subprocess.run(
-                ["swiftc", "-typecheck", "-swift-version", "6", "-strict-memory-safety", "-warnings-as-errors",
-                 *(part for name in features for part in ("-enable-upcoming-feature", name)),
-                 "-module-name", "ParleyCrypto", "-I", folder, *sorted((TOP / "Sources/Shared/Crypto").glob("*.swift"))],
-                capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+    def test_the_kit_compiles_for_the_declared_macos(self):
+        MacOS().check_kit()
 
 
 class Chat:

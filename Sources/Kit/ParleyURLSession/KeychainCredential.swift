@@ -30,7 +30,7 @@ public struct KeychainCredential: CredentialStore {
     var found: CFTypeRef?
     var query = query
     query[kSecReturnData] = true
-    let status = SecItemCopyMatching(query as CFDictionary, &found)
+    let status = unsafe SecItemCopyMatching(query as CFDictionary, &found)
     if status == errSecItemNotFound { return nil }
     guard status == errSecSuccess, let data = found as? Data else { throw .broken("keychain status \(status)") }
     return StoredCredential(Array(data))
@@ -43,7 +43,7 @@ public struct KeychainCredential: CredentialStore {
     ]
     var status = SecItemUpdate(query as CFDictionary, values as CFDictionary)
     if status == errSecItemNotFound {
-      status = SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil)
+      status = unsafe SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil)
     }
     guard status == errSecSuccess else { throw .broken("keychain status \(status)") }
   }

@@ -13,6 +13,7 @@ import Web
   @Test func `times are dates, and errors have their text for the user`() throws {
     let time = Timestamp(1_795_187_801_123)
     #expect(Timestamp(time.date) == time && time.date.timeIntervalSince1970 == 1_795_187_801.123)
+    #expect(Date(milliseconds: 1_795_187_801_123) == time.date)
     let faults: [any ParleyFault] = [
       ClientFault.timedOut, CacheFault.closed, SyncRefusal.unknownMessage, OutboxRefusal.unknownOperation,
       AppAuthorizationFault.redirectMismatch,
