@@ -1,6 +1,7 @@
 """The programs of the consumer package sign in to a daemon, post, read and compare their copy with the server's."""
 
 import os
+import re
 import subprocess
 import threading
 import time
