@@ -27,7 +27,8 @@ TOOLS = Path(sys.executable).parent
 # A short program gains nothing from the second compiler.
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar")
 
-# These programs do the same work as the Python clients. They print the digest of the picture and the `seq` of all messages.
+# These programs do the same work as the Python clients. They print the digest of the picture and the `seq` of all messages, walked in
+# both directions.
 TYPESCRIPT = """
 const { readFileSync } = require('node:fs');
 const { createHash } = require('node:crypto');
@@ -40,16 +41,20 @@ const messages = new MessagesApi(configuration);
   const file = await files.uploadFile({ file: new Blob([readFileSync(picture)]), name: 'picture.png' });
   const content = await files.getFileContent({ id: file.id });
   const digest = createHash('sha256').update(Buffer.from(await content.arrayBuffer())).digest('hex');
-  const walk = async (direction, start) => {
-    const seqs = [];
-    for (let position = start; ;) {
-      const page = await messages.listMessages({ id: room, limit: 200, ...position });
-      seqs.push(...page.data.map((message) => message.seq));
-      if (!page[direction]) return seqs;
-      position = { [direction]: page[direction] };
-    }
-  };
-  console.log(JSON.stringify({ digest, seqs: await walk('next', {}) }));
+  const page = (position) => messages.listMessages({ id: room, limit: 200, ...position });
+  const seqsOf = ({ data }) => data.map((message) => message.seq);
+  let last = await page({});
+  const seqs = seqsOf(last);
+  while (last.next) {
+    last = await page({ next: last.next });
+    seqs.push(...seqsOf(last));
+  }
+  const back = seqsOf(last);
+  while (last.previous) {
+    last = await page({ previous: last.previous });
+    back.unshift(...seqsOf(last));
+  }
+  console.log(JSON.stringify({ digest, seqs, back }));
 })();
 """
 
@@ -87,20 +92,29 @@ func main() {
 	check(err)
 	bytes, err := io.ReadAll(content)
 	check(err)
-	var seqs []int32
-	for request := client.MessagesAPI.ListMessages(context, room).Limit(200); ; {
+	list := func() parley.ApiListMessagesRequest { return client.MessagesAPI.ListMessages(context, room).Limit(200) }
+	fetch := func(request parley.ApiListMessagesRequest) (*parley.MessagePage, []int32) {
 		page, _, err := request.Execute()
 		check(err)
+		var seqs []int32
 		for _, message := range page.Data {
 			seqs = append(seqs, message.Seq)
 		}
-		next := page.Next.Get()
-		if next == nil {
-			break
-		}
-		request = client.MessagesAPI.ListMessages(context, room).Limit(200).Next(*next)
+		return page, seqs
 	}
-	json.NewEncoder(os.Stdout).Encode(map[string]any{"digest": fmt.Sprintf("%x", sha256.Sum256(bytes)), "seqs": seqs})
+	last, part := fetch(list())
+	seqs := part
+	for next := last.Next.Get(); next != nil; next = last.Next.Get() {
+		last, part = fetch(list().Next(*next))
+		seqs = append(seqs, part...)
+	}
+	back := part
+	for previous := last.Previous.Get(); previous != nil; previous = last.Previous.Get() {
+		last, part = fetch(list().Previous(*previous))
+		back = append(part, back...)
+	}
+	json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"digest": fmt.Sprintf("%x", sha256.Sum256(bytes)), "seqs": seqs, "back": back})
 }
 """
 
@@ -226,6 +240,7 @@ class GeneratedClients(ServingTest):
         found = json.loads(run("node", "walk.js", self.server.url, self.token, self.room, self.picture, cwd=folder))
         self.assertEqual(found["digest"], self.digest)
         self.assertEqual(found["seqs"], list(range(COUNT, 0, -1)))
+        self.assertEqual(found["back"], found["seqs"])
 
     def test_openapi_generator_go(self):
         folder = Path(self.folder, "go")
@@ -240,6 +255,7 @@ class GeneratedClients(ServingTest):
         found = json.loads(run(folder / "walk", self.server.url, self.token, self.room, self.picture))
         self.assertEqual(found["digest"], self.digest)
         self.assertEqual(found["seqs"], list(range(COUNT, 0, -1)))
+        self.assertEqual(found["back"], found["seqs"])
 
 
 if __name__ == "__main__":
