@@ -15,6 +15,7 @@ public struct MessageButton: Sendable, Hashable {
 
   /// The look of a button, chosen by the bot; an unknown style is read as `default`.
   public enum Style: String, Sendable, Hashable, CaseIterable {
+    /// Plain, the main one of a message, or one with lasting effects.
     case `default`, primary, danger
   }
 

@@ -3,6 +3,7 @@
 
 /// Readers of a forum.
 public enum Visibility: String, Sendable, Hashable, CaseIterable {
+  /// Everyone, all users except guests, or the members alone.
   case `public`, members, `private`
 }
 
