@@ -9,7 +9,7 @@ import { compareIds } from './ids.js';
 import { Mirror } from './mirror.js';
 import { Outbox } from './outbox.js';
 import { Pages } from './pages.js';
-import { TabVisibility, Presences } from './presence.js';
+import { TabVisibility, Presences, shown } from './presence.js';
 import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
 import { Rows, putMe, unknownAge } from './reducer.js';
@@ -650,7 +650,7 @@ export class Parley {
     const isSeen = this.#seen.size > 0;
     if (isSeen) this.#staysHere();
     // After the last tab closes, the user is offline, or back at once after a reload: never `away`.
-    if (isSeen || (!this.#isLeaving && this.#goesAway === undefined)) this.sync?.present(isSeen ? 'online' : 'away');
+    if (isSeen || (!this.#isLeaving && this.#goesAway === undefined)) this.sync?.present(isSeen ? 'online' : 'away', shown(this.#inFront, this.#topicsByTab));
   }
 
   /**

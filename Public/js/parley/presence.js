@@ -27,6 +27,16 @@ export class Presences {
   }
 }
 
+/**
+ * The conversations that visible tabs show, up to the server's limit.
+ * @param {Set<string>} tabs
+ * @param {Map<string, string[]>} topics By tab.
+ */
+export function shown(tabs, topics) {
+  const watched = [...tabs].flatMap((tab) => topics.get(tab) ?? []).filter((it) => it.startsWith('conversation:'));
+  return [...new Set(watched)].map((it) => it.slice('conversation:'.length)).sort().slice(0, 16);
+}
+
 /** Whether this tab is visible. A short absence does not count. */
 export class TabVisibility {
   isVisible = true;

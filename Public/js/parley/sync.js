@@ -47,6 +47,8 @@ export class Sync {
   topics = new Set();
   /** @type {'online' | 'away'} */
   #presence = 'online';
+  /** @type {string[]} */
+  #shown = [];
   #stop = new AbortController();
   /**
    * Changes by answers before the last hello: its catch-up covers them.
@@ -125,17 +127,19 @@ export class Sync {
   }
 
   /**
-   * Sends the device's presence. The server assumes `online` after a connect.
+   * Sends the device's presence. The server assumes `online` after a connect, and no conversation on the screen.
    * @param {'online' | 'away'} presence
+   * @param {string[]} shown Conversations on the screen, whose messages are not pushed to the user's devices.
    */
-  present(presence) {
-    if (presence === this.#presence) return;
-    this.#presence = presence;
+  present(presence, shown = []) {
+    if (presence === this.#presence && `${shown}` === `${this.#shown}`) return;
+    [this.#presence, this.#shown] = [presence, shown];
     this.presentAnew();
   }
 
   presentAnew() {
-    if (this.live.state === 'live') this.live.command('presence', { state: this.#presence }).catch(() => {});
+    const shown = this.#shown.length > 0 ? { conversation_ids: this.#shown } : {};
+    if (this.live.state === 'live') this.live.command('presence', { state: this.#presence, ...shown }).catch(() => {});
   }
 
   /** Fetches the user's events since the cursor now, also where no connection delivers them. */
@@ -200,7 +204,7 @@ export class Sync {
       if (frame.cursor) await this.moveCursor(frame.cursor, { covered: this.#atHello });
       if (Object.keys(this.#beforeHello).length > 0) await this.confirm(this.#beforeHello);
       this.live.caughtUp();
-      if (this.#presence === 'away') this.presentAnew();
+      if (this.#presence === 'away' || this.#shown.length > 0) this.presentAnew();
       if (this.topics.size > 0) await this.#subscribe([...this.topics]);
     } else if (frame.event === 'restarted') {
       await (await recovering()).restart(this, frame.cursor);

@@ -17,7 +17,7 @@ public final class Hub: Sendable {
   private let typing = Mutex(TypingBoard())
   private let presence = Mutex(PresenceBoard())
   /// Devices in the foreground, also of users who hide their presence.
-  private let devices = Mutex<[ID<User>: Set<PresenceBoard.Device>]>([:])
+  private let devices = Mutex<[ID<User>: [PresenceBoard.Device: Set<ID<Conversation>>]]>([:])
   private let time = Mutex(Time())
   private let frame: @Sendable (_ json: [UInt8], _ isCompressed: Bool) -> Frame
   /// The number of subscribers that negotiated compression.
@@ -138,16 +138,22 @@ public final class Hub: Sendable {
     }
   }
 
-  /// Records whether a connected device is in the foreground. Nothing is published.
-  public func note(_ device: PresenceBoard.Device, of user: ID<User>, isInUse: Bool) {
+  /// Records the conversations that a connected device in the foreground shows; nil for a device in the background. Nothing
+  /// is published.
+  public func note(_ device: PresenceBoard.Device, of user: ID<User>, showing conversations: Set<ID<Conversation>>?) {
     devices.withLock { devices in
-      if isInUse { devices[user, default: []].insert(device) } else { devices[user]?.remove(device) }
+      devices[user, default: [:]][device] = conversations
       if devices[user]?.isEmpty == true { devices[user] = nil }
     }
   }
 
   /// Whether a connected device of the user is in the foreground.
   public func isInUse(by user: ID<User>) -> Bool { devices.withLock { $0[user] != nil } }
+
+  /// Whether a connected device of the user shows the conversation in the foreground.
+  public func isShown(_ conversation: ID<Conversation>, to user: ID<User>) -> Bool {
+    devices.withLock { $0[user]?.values.contains { $0.contains(conversation) } ?? false }
+  }
 
   /// Publishes the user as offline, after the user turned presence off.
   public func hide(_ user: ID<User>) {

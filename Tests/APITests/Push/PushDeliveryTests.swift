@@ -201,7 +201,7 @@ import Testing
     let clock = StoppedClock()
     try await open(clock: clock) { village, _, room in
       let device = ObjectIdentifier(village)
-      village.community.hub.note(device, of: village.user("grace"), isInUse: true)
+      village.community.hub.note(device, of: village.user("grace"), showing: [])
       let message = try await village.post("@grace", in: room, as: "ada")
       #expect(await village.push().isEmpty)
       clock.add(9_000)
@@ -217,10 +217,60 @@ import Testing
       clock.add(10_000)
       #expect(await village.push().isEmpty)
       // Without a device in use at once.
-      village.community.hub.note(device, of: village.user("grace"), isInUse: false)
+      village.community.hub.note(device, of: village.user("grace"), showing: nil)
       clock.add(60_000)
       try await village.post("@grace at last", in: room, as: "ada")
       #expect(await village.push().count == 1)
+    }
+  }
+
+  @Test func `a conversation on the screen of a device sends no push messages until the user leaves it`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.socket, clock: clock.read) { village in
+      let (_, room) = try await village.garden(members: ["grace"])
+      _ = try await village.subscribe("grace")
+      let laptop = try village.connect(as: "grace")
+      func show(_ state: String, _ conversations: [String]?) async throws {
+        var command: [String: Any] = ["do": "presence", "state": state]
+        command["conversation_ids"] = conversations
+        #expect(try await laptop.request(command).bool("ok") == true)
+      }
+      func wait() async -> Int {
+        clock.add(Int(PushDeliverer.onlineDelay))
+        return await village.push().count
+      }
+      try await show("online", [room])
+      let seen = try await village.post("@grace", in: room, as: "ada")
+      #expect(await village.push().isEmpty)
+      for _ in 1...20 { #expect(await wait() == 0) }
+      // Another conversation is not on the screen.
+      let (_, kitchen) = try await village.garden("kitchen", members: ["grace"])
+      try await village.post("@grace", in: kitchen, as: "ada")
+      #expect(await village.push().isEmpty)
+      #expect(await wait() == 1)
+      // A message that is read there is never sent.
+      try await village.expect(200, .put, "/conversations/\(room)/read", as: "grace", ["message_id": seen])
+      #expect(await wait() == 0)
+      #expect(try await village.rows("select topic from push_delivery where topic = 'c\(room)'").isEmpty)
+      // The others are sent after the user has left: for another page, or the device.
+      for (state, conversations) in [("online", [kitchen]), ("online", nil), ("away", [room])] {
+        try await show("online", [kitchen, room])
+        try await village.post("@grace again", in: room, as: "ada")
+        #expect(await wait() == 0)
+        #expect(await wait() == 0)
+        try await show(state, conversations)
+        #expect(await wait() == 1, "\(state) \(String(describing: conversations))")
+        clock.add(Int(PushDeliverer.topicInterval))
+        _ = await village.push()
+      }
+      // And after the end of the connection.
+      try await show("online", [room])
+      try await village.post("@grace at last", in: room, as: "ada")
+      #expect(await wait() == 0)
+      laptop.leave()
+      let grace = village.user("grace")
+      for _ in 1...1_000 where village.community.hub.isInUse(by: grace) { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(await wait() == 1)
     }
   }
 
@@ -326,7 +376,7 @@ import Testing
       #expect(await village.push().count == 1)
       // Between the notification and its round, with a device in use.
       let device = ObjectIdentifier(village)
-      village.community.hub.note(device, of: village.user("grace"), isInUse: true)
+      village.community.hub.note(device, of: village.user("grace"), showing: [])
       clock.add(60_000)
       #expect(await village.push().isEmpty)
       try await village.post("@grace at last", in: room, as: "ada")

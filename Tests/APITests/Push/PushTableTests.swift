@@ -40,6 +40,8 @@ import Testing
     case away
     /// In use, but the notification is not read there.
     case inUse
+    /// In use, with the conversation on the screen.
+    case shown
     case reading
   }
 
@@ -155,6 +157,15 @@ import Testing
         .post, "/conversations/\(conversation)/messages", as: "ada", more.merging(["text": text]) { $1 })
     }
 
+    /// The conversations on the screen of mira's device; nil in the background.
+    func shown(_ presence: Presence) -> Set<ID<Conversation>>? {
+      switch presence {
+      case .away: nil
+      case .inUse, .reading: []
+      case .shown: Set([room, direct].compactMap { ID($0) })
+      }
+    }
+
     func readAll() async throws {
       try await village.community.store.write { [mira = village.user("mira")] tx throws(Refusal) in
         while try tx.markNotificationsRead(of: mira, upTo: ID(.max)) {}
@@ -176,7 +187,7 @@ import Testing
         if kind == .request { try await village.addUser(stranger) }
         let authors = kind == .request ? [stranger] : ["ada", "linus"]
         try await stage.set(row.isLate ? nil : row, kind, by: authors)
-        village.community.hub.note(device, of: village.user("mira"), isInUse: row.presence != .away)
+        village.community.hub.note(device, of: village.user("mira"), showing: stage.shown(row.presence))
         try await stage.cause(kind, by: stranger)
         if row.isLate { try await stage.set(row, kind, by: authors) }
         let first = await village.push().count
@@ -184,8 +195,13 @@ import Testing
         clock.add(Int(PushDeliverer.onlineDelay))
         let second = await village.push().count
         let isSent = row.isSent(kind)
-        let expected = (isSent && row.presence == .away ? 1 : 0, isSent && row.presence == .inUse ? 1 : 0)
-        if (first, second) != expected { wrong.append("\(row): \(first) and \(second)") }
+        let isHeld = row.presence == .shown && kind.isCountedByConversation
+        let isLater = isSent && row.presence != .away
+        let expected = (isSent && row.presence == .away ? 1 : 0, isLater && !isHeld ? 1 : 0, isLater && isHeld ? 1 : 0)
+        village.community.hub.note(device, of: village.user("mira"), showing: stage.shown(.inUse))
+        clock.add(Int(PushDeliverer.shownDelay))
+        let third = await village.push().count
+        if (first, second, third) != expected { wrong.append("\(row): \(first), \(second) and \(third)") }
         // The next row begins without unread notifications and waiting topics.
         try await stage.set(nil, kind, by: authors)
         try await stage.readAll()

@@ -318,6 +318,14 @@ import Testing
       let presence = try await grace.request(["do": "presence", "state": "asleep", "x": 1])
       #expect(presence.list("problem.errors.0.params.allowed") == ["online", "away"], "\(presence.text)")
       #expect(presence.texts("problem.errors", "field") == ["state", "x"])
+      for (shown, fault) in [(["x"] as Any, "conversation_ids[0] invalid"), ("12", "conversation_ids wrong_type")] {
+        #expect(try await faults(["do": "presence", "state": "online", "conversation_ids": shown]) == [fault])
+      }
+      let many = (1...RealtimeLimits.shownConversations + 1).map { "\($0)" }
+      var presenceOf: [String: Any] = ["do": "presence", "state": "online", "conversation_ids": many]
+      #expect(try await faults(presenceOf) == ["conversation_ids invalid"])
+      presenceOf["conversation_ids"] = Array(many.dropLast())
+      #expect(try await grace.request(presenceOf).bool("ok") == true)
       let unknown = try await grace.request(["do": "sing"])
       #expect(unknown.list("problem.errors.0.params.allowed").contains("set_action"), "\(unknown.text)")
     }

@@ -1726,6 +1726,39 @@ test('a hidden app is away after a while, also after a reconnect', async () => {
   assert.equal(peer.socket.commands.at(-2).do, 'subscribe');
 });
 
+test('the conversations on the screen of visible tabs are told, also after a reconnect', async () => {
+  const channels = new Set();
+  class Channel {
+    constructor() {
+      channels.add(this);
+    }
+    postMessage(data) {
+      for (const other of channels) if (other !== this) other.onmessage?.({ data });
+    }
+    close() {
+      channels.delete(this);
+    }
+  }
+  const { peer, connect, parley } = await opened({ parley: { BroadcastChannel: Channel } });
+  await connect();
+  await isLive(parley);
+  const said = () => peer.socket.commands.filter((it) => it.do === 'presence').map(({ state, conversation_ids }) => [state, conversation_ids]);
+  const window = parley.window('12', () => {});
+  assert.deepEqual(said(), [['online', ['12']]]);
+  const other = new Channel();
+  const look = (topics, isInFront) => other.postMessage({ kind: 'tab', tab: 'other', topics, isSeen: true, isInFront, isLeaving: false });
+  look(['conversation:9', 'conversation:12', 'presence'], true);
+  // A tab in the background shows nothing.
+  look(['conversation:9'], false);
+  assert.deepEqual(said().slice(1), [['online', ['12', '9']], ['online', ['12']]]);
+  peer.socket.drop();
+  await connect(2);
+  await until(() => said().length > 0, 'another presence command');
+  assert.deepEqual(said(), [['online', ['12']]]);
+  window.close();
+  assert.deepEqual(said().at(-1), ['online', undefined]);
+});
+
 test('closing or reloading the only tab does not send away', async () => {
   const listeners = {};
   globalThis.addEventListener = (name, listener) => (listeners[name] = listener);

@@ -70,7 +70,7 @@ struct RealtimeClient {
 
   func arrive() {
     guard let user = caller.user, caller.scope >= .write, caller.forums == nil else { return }
-    community.hub.note(connection, of: user, isInUse: true)
+    community.hub.note(connection, of: user, showing: [])
     do throws(Refusal) {
       guard try view.showsPresence(user) else { return }
       try updatePresence(.online, of: user)
@@ -82,7 +82,7 @@ struct RealtimeClient {
   func leave() {
     guard let user = caller.user, caller.forums == nil else { return }
     community.hub.stopTyping(user)
-    community.hub.note(connection, of: user, isInUse: false)
+    community.hub.note(connection, of: user, showing: nil)
     community.hub.update(connection, of: user, .offline)
   }
 
@@ -100,11 +100,11 @@ struct RealtimeClient {
     try view.sendTyping(in: conversation, by: caller)
   }
 
-  func setPresence(_ presence: Signal.Presence) throws {
+  func setPresence(_ presence: Signal.Presence, showing conversations: [ID<Conversation>]) throws {
     try count(.signalling)
     let user = try caller.requireUser(.write)
     try caller.requireWholeSite()
-    community.hub.note(connection, of: user, isInUse: presence == .online)
+    community.hub.note(connection, of: user, showing: presence == .online ? Set(conversations) : nil)
     guard try view.showsPresence(user) else { return }
     try updatePresence(presence, of: user)
   }

@@ -17,7 +17,7 @@ enum RealtimeCommand {
   case removeAction(ID<Message>, ActionType)
   case read(ID<Conversation>, upTo: ID<Message>)
   case typing(ID<Conversation>)
-  case presence(Signal.Presence)
+  case presence(Signal.Presence, showing: [ID<Conversation>])
   case publish(app: String, JSONRaw)
   case ping
 
@@ -90,7 +90,12 @@ enum RealtimeCommand {
           let name = try value.string()
           if let state = states[name] ?? (value.isWildcard ? .online : nil) { return state }
           throw value.error(.notAllowed(["online", "away"]))
-        })
+        },
+        showing: try object.optional("conversation_ids") { value throws(JSONError) in
+          try Self.list(value, most: RealtimeLimits.shownConversations) { element throws(JSONError) in
+            try ID<Conversation>(json: element)
+          }
+        } ?? [])
     case .publish:
       let app = try object.read("topic") { value throws(JSONError) in
         if value.isWildcard { return "" }
@@ -138,10 +143,10 @@ enum RealtimeCommand {
   }
 
   private static func list<Element>(
-    _ value: JSONValue, _ read: (JSONValue) throws(JSONError) -> Element
+    _ value: JSONValue, most: Int = maxTopics, _ read: (JSONValue) throws(JSONError) -> Element
   ) throws(JSONError) -> [Element] {
     let elements = try value.array(read)
-    guard elements.count <= maxTopics else { throw value.error(.invalid) }
+    guard elements.count <= most else { throw value.error(.invalid) }
     return elements
   }
 

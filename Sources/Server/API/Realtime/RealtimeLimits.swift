@@ -24,6 +24,8 @@ enum RealtimeLimits {
   static let sendTimeout: Int64 = 30_000
   /// The size of a catch-up page.
   static let page = PageBounds(events: 200, bytes: 131_072)
+  /// The conversations on the screen that a device names with its presence.
+  static let shownConversations = 16
   /// The maximum size of published app data in bytes.
   static let appBytes = 16_384
 }

@@ -295,7 +295,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber, LogReader {
       reply(slot) { _ in }
     case .ping: reply(slot) { json in json.field("now", Timestamp(community.hub.wall)) }
     case .typing(let conversation): attempt(slot) { try client.sendTyping(in: conversation) }
-    case .presence(let state): attempt(slot) { try client.setPresence(state) }
+    case .presence(let state, let shown): attempt(slot) { try client.setPresence(state, showing: shown) }
     case .publish(let app, let data): attempt(slot) { try client.publish(data, as: app) }
     case .send, .edit, .delete, .setAction, .removeAction, .read: start(slot, command, loop)
     }

@@ -42,6 +42,8 @@ public actor PushDeliverer {
   static let busyDelay: Int64 = 1_000
   /// The delay in milliseconds while a device of the user is in use, where the message may be read.
   static let onlineDelay: Int64 = 10_000
+  /// The delay in milliseconds of a message whose conversation a device shows.
+  static let shownDelay: Int64 = 5_000
   /// Minimum milliseconds between two messages of a conversation.
   static let topicInterval: Int64 = 30_000
   /// Maximum age of a queued message in milliseconds.
@@ -166,7 +168,9 @@ public actor PushDeliverer {
           steps.append(.postpone(push, until: tx.now + Self.busyDelay))
           continue
         }
-        let step = try tx.step(for: push, isOnline: hub.isInUse(by: user), over: service, in: zones)
+        let isShown = push.conversation.map { hub.isShown($0, to: user) } ?? false
+        let step = try tx.step(
+          for: push, isOnline: hub.isInUse(by: user), isShown: isShown, over: service, in: zones)
         if case .send = step {
           counts[user, default: 0] += 1
           requests += 1
@@ -253,12 +257,14 @@ extension Notification.Kind {
 
 extension ReadTransaction {
   fileprivate func step(
-    for push: DuePush, isOnline: Bool, over service: PushService, in zones: TimeZones
+    for push: DuePush, isOnline: Bool, isShown: Bool, over service: PushService, in zones: TimeZones
   ) throws(Refusal) -> PushDeliverer.Step {
     guard now - push.createdAt < PushDeliverer.maxAge else { return .drop(push) }
     let end = push.createdAt + PushDeliverer.onlineDelay
     if isOnline, now < end { return .postpone(push, until: end) }
     guard let payload = try payload(of: push, over: service, in: zones) else { return .drop(push) }
+    // The user sees it there, though the device has not told so yet.
+    if isShown { return .postpone(push, until: now + PushDeliverer.shownDelay) }
     return .send(push, payload, now: now)
   }
 }

@@ -20,6 +20,13 @@ public struct DuePush: Sendable, Hashable {
   public let attempts: Int
   public let isShort: Bool
   public let subscription: StoredPushSubscription
+
+  /// The conversation of the topic.
+  public var conversation: ID<Conversation>? {
+    topic.hasPrefix(Self.conversationPrefix) ? ID(String(topic.dropFirst(Self.conversationPrefix.count))) : nil
+  }
+
+  fileprivate static let conversationPrefix = "c"
 }
 
 /// Notifications that the queue has not seen, by their ids.
@@ -159,7 +166,7 @@ extension WriteTransaction {
   private static let enqueue = SQL(
     """
     insert into push_delivery (subscription_id, topic, notification_id, urgency, created_at, due_at)
-    select s.id, iif(n.conversation_id is null, 'n' || n.id, 'c' || n.conversation_id), n.id,
+    select s.id, iif(n.conversation_id is null, 'n' || n.id, '\(DuePush.conversationPrefix)' || n.conversation_id), n.id,
       case n.kind \(urgencies) end, min(n.created_at, $1), max(min(n.created_at, $1), coalesce(s.retry_at, 0))
     \(ReadTransaction.notified(between: "$2", "$3", since: "$4"))
     order by n.id
