@@ -21,7 +21,7 @@ extension API {
     Endpoint(.post, "/sessions/current/proof/options", .user(.read), createPasskeyProofOptions),
     Endpoint(.post, "/sessions/current/proof", .user(.read), counts: .login, proveSession),
     Endpoint(.get, "/sessions", .user(.read), listSessions),
-    Endpoint(.delete, "/sessions/{id}", .user(.read), revokeSession),
+    Endpoint(.delete, "/sessions/{id}", .user(.read), takesQuery: true, revokeSession),
     Endpoint(.delete, "/sessions", .user(.admin), revokeOtherSessions),
     Endpoint(.get, "/me/sign-ins", .user(.read), listSignIns),
     Endpoint(.post, "/me/tokens", .user(.write), counts: .login, createToken),

@@ -176,6 +176,49 @@ import Testing
     }
   }
 
+  @Test func `the device of a foreign session is a new one, and that of its user is not`() async throws {
+    try await Village.open(.inMemory) { village in
+      let password = "grace’s password"
+      func notices() async throws -> Int {
+        try await village.expect(200, .get, "/inbox?kind=sign_in", as: "grace").count("data")
+      }
+      let own = try await Self.deviceCookie(of: "grace", password, "laptop", in: village)
+      let thief = try await Self.deviceCookie(of: "grace", password, "phone", in: village)
+      let session = try #require(
+        try await village.expect(200, .get, "/inbox?kind=sign_in", as: "grace")["data.0.session_id"])
+      let before = try await notices()
+      _ = try await Self.deviceCookie(of: "grace", password, "another name", thief, in: village)
+      #expect(try await notices() == before)
+      func end(_ query: String, _ session: String) async throws -> Answer {
+        let fields: Fields = ["Authorization": "Bearer \(village.token("grace"))", "Cookie": own]
+        return try await village.request(.delete, "/sessions/\(session)\(query)", fields: fields)
+      }
+      let sessions = try await village.expect(200, .get, "/sessions", as: "grace")
+      let place = (0..<sessions.count("data")).first { sessions.bool("data.\($0).current") == true }
+      for current in ["current", try #require(sessions["data.\(place ?? 0).id"])] {
+        let refused = try await end("?foreign=true", current)
+        #expect(refused.status == 400 && refused["errors.0.field"] == "foreign")
+      }
+      // A session that ends otherwise leaves the devices.
+      #expect(try await end("", session).fields.all("set-cookie").isEmpty)
+      _ = try await Self.deviceCookie(of: "grace", password, "another name", thief, in: village)
+      #expect(try await notices() == before)
+      let ended = try await end("?foreign=true", session)
+      #expect(ended.status == 204)
+      let next = try Self.deviceCookie(in: ended)
+      // Neither its cookie nor its name and network is known.
+      _ = try await Self.deviceCookie(of: "grace", password, "another name", thief, in: village)
+      _ = try await Self.deviceCookie(of: "grace", password, "phone", in: village)
+      #expect(try await notices() == before + 2)
+      _ = try await Self.deviceCookie(of: "grace", password, "renamed", next, in: village)
+      #expect(try await notices() == before + 2)
+      let cookie = String(thief.split(separator: "=")[1])
+      #expect(try village.community.view().device(ofCookie: cookie, for: "grace") == nil)
+      // A browser without a cookie.
+      #expect(try await village.request(.delete, "/sessions/\(session)?foreign=true", as: "grace").status == 204)
+    }
+  }
+
   @Test func `the device of a user without sessions and sign-ins is new`() async throws {
     try await Village.open(.inMemory) { village in
       let grace = village.userID("grace")

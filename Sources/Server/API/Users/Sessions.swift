@@ -56,9 +56,17 @@ extension API {
 
   @Sendable static func revokeSession(_ context: RequestContext) async throws -> Response {
     let isCurrent = context.request.parameters["id"] == "current"
+    let isForeign = try context.query { query in try query.flag("foreign") } ?? false
+    guard !isCurrent || !isForeign else { throw Refusal.invalid("foreign", .mismatch) }
     let session: ID<Session>? = isCurrent ? nil : try context.id()
-    try await context.community.revokeSession(session, by: context.caller)
     var response = Response(.noContent)
+    if isForeign, let session {
+      let device = try await context.community.revokeForeignSession(
+        session, cookie: context.deviceCookie, by: context.caller)
+      if let device { context.addDeviceCookie(device, to: &response) }
+      return response
+    }
+    try await context.community.revokeSession(session, by: context.caller)
     if isCurrent { context.dropCookie(in: &response) }
     return response
   }

@@ -166,6 +166,24 @@ extension Community {
     }
   }
 
+  /// Revokes a session that the caller has not opened, and forgets all devices but that of the caller: the next sign-in there is told.
+  ///
+  /// - Parameter cookie: of the caller's device.
+  /// - Returns: the next cookie of the device, if it had a valid one.
+  public func revokeForeignSession(
+    _ session: ID<Session>, cookie: String?, by caller: Caller
+  ) async throws(Refusal) -> String? {
+    let user = try caller.requireUser(.admin)
+    guard session != caller.session else { throw .invalid("foreign", .mismatch) }
+    return try await store.write { [signOuts, deviceKey] tx throws(Refusal) in
+      let known = try cookie.flatMap { text throws(Refusal) in try tx.deviceCookie(text, of: user, key: deviceKey) }
+      try tx.end(session, .session, of: user)
+      signOuts.note(user, at: tx.now)
+      try tx.forgetDevices(of: user)
+      return try tx.renewed(known, of: user, key: deviceKey)
+    }
+  }
+
   /// Revokes the caller's sessions except the current one. Tokens stay.
   public func revokeOtherSessions(by caller: Caller) async throws(Refusal) {
     let user = try caller.requireUser(.admin)
@@ -208,9 +226,7 @@ extension Community {
       try tx.endSessions(of: user, except: caller.session, keepsTokens: keepsTokens)
       try tx.deleteMailedLinks(of: user)
       try tx.mailNotification(.account(.passwordChanged), of: user)
-      guard let known else { return nil }
-      return try DeviceCookie.make(
-        for: user, factor: known.factor, id: try tx.firstDeviceID(of: user), key: deviceKey)
+      return try tx.renewed(known, of: user, key: deviceKey)
     }
   }
 

@@ -1,7 +1,8 @@
 // The cookie of a device on which a user signed in; it outlives the session. Wrong passwords and codes from the device are
 // counted apart, so that guesses from elsewhere do not lock the user out. For codes the cookie must be of a sign-in that has
 // passed the present second factor: cookies that cost only the password would multiply the guesses. A change of the password voids the
-// cookies of earlier sign-ins: with one, a thief would sign in without a notice of a new device.
+// cookies of earlier sign-ins, and so does a user who reports a foreign one: with a cookie, a thief would sign in without a notice of a
+// new device.
 
 public import ParleyModel
 import Storage
@@ -72,5 +73,11 @@ extension ReadTransaction {
       let id = Int(parts[3]), id >= (try firstDeviceID(of: user))
     else { return nil }
     return DeviceCookie(device: parts[1], factor: parts[2])
+  }
+
+  /// The next cookie of a device whose cookie has just lost its value; nil without one.
+  func renewed(_ cookie: DeviceCookie?, of user: ID<User>, key: [UInt8]?) throws(Refusal) -> String? {
+    guard let cookie else { return nil }
+    return try DeviceCookie.make(for: user, factor: cookie.factor, id: try firstDeviceID(of: user), key: key)
   }
 }

@@ -81,8 +81,8 @@ extension ReadTransaction {
     ))
     """
 
-  /// Cookies of devices count from this id on. It is later than the sessions that were opened before the password was changed or
-  /// removed. Ids tell the order, also after a change of the clock.
+  /// The devices of a user count from this id on. It is later than the sign-ins before the password was changed or removed, or
+  /// before the user reported a foreign one. Ids tell the order, also after a change of the clock.
   public func firstDeviceID(of user: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first("select devices_after from account where id = $1", user.number) { try $0.int(0) } ?? .max

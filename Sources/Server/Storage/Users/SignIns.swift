@@ -33,17 +33,18 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether the user has signed in with this device in this network.
+  /// Whether the user has signed in with this device in this network since the devices were last forgotten.
   func hasSignedIn(_ user: ID<User>, on device: String, from address: String?) throws(Refusal) -> Bool {
-    try run { connection in
+    let first = try firstDeviceID(of: user)
+    return try run { connection in
       try connection.first(
         """
         select exists (
           select 1
           from sign_in
-          where user_id = $1 and result = 'signed_in' and device = $2 and address is $3
+          where user_id = $1 and id >= $2 and result = 'signed_in' and device = $3 and address is $4
         )
-        """, user.number, device, address
+        """, user.number, first, device, address
       ) { row in try row.int(0) == 1 } ?? false
     }
   }

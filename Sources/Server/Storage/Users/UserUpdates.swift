@@ -210,7 +210,7 @@ extension WriteTransaction {
     return due.count == limit
   }
 
-  /// Sets or removes a password. Cookies of devices from earlier sign-ins no longer count.
+  /// Sets or removes a password, and forgets the devices of the user.
   public func setPassword(_ hash: String?, of user: ID<User>) throws(Refusal) {
     let id = nextID()
     try run { connection in
@@ -220,6 +220,14 @@ extension WriteTransaction {
         set password = $1, devices_after = $2
         where id = $3
         """, hash, id, user.number)
+    }
+  }
+
+  /// Forgets the devices of a user: those of earlier sign-ins are new ones, and their cookies no longer count.
+  public func forgetDevices(of user: ID<User>) throws(Refusal) {
+    let id = nextID()
+    try run { connection in
+      try connection.execute("update account set devices_after = $1 where id = $2", id, user.number)
     }
   }
 

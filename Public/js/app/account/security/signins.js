@@ -46,7 +46,7 @@ function row(shell, entry) {
 
 /** Ends the session of a foreign sign-in, and asks for a new password and for a look at what it may have added. */
 export async function wasNotMe(shell, session) {
-  await shell.site.client.calls.revokeSession({ id: session });
+  await shell.site.client.calls.revokeSession({ id: session, query: { foreign: true } });
   toast(say('signIns.ended'));
   shell.router.go('/you/password?after=theft');
 }

@@ -51,8 +51,10 @@ extension Request where Response == Page<Resource<Invite>> {
 
 extension Request where Response == Void {
   /// `DELETE /sessions/{id}`
-  public static func revokeSession(_ session: String) -> Request {
-    Request(.delete, "/sessions/{id}", [session])
+  ///
+  /// - Parameter foreign: the caller has not opened it: all devices but that of the caller are forgotten, so that the next sign-in there is told.
+  public static func revokeSession(_ session: String, foreign: Bool? = nil) -> Request {
+    Request(.delete, "/sessions/{id}", [session], query: [QueryItem("foreign", foreign)])
   }
 
   /// `DELETE /sessions`
