@@ -59,6 +59,9 @@ final class Metrics: Sendable {
         await mail.deliverer.counts, as: "parley_mail_sends_total",
         "Mails given to the mail server, by kind and outcome.",
         to: &text)
+      text.add(
+        "parley_mail_dropped_total", .counter, "Mails that the bounds of the queue have cost.",
+        Double(await mail.deliverer.droppedCount))
     }
     if let push {
       await add(push.deliverer.droppedCount, to: &text)

@@ -190,6 +190,63 @@ import Testing
     }
   }
 
+  @Test func `a full queue drops digests, then the oldest notifications, and counts them`() async throws {
+    try await open { village, clock, _ in
+      try await village.confirmEmail("linus@example.org", of: "linus")
+      var bounds = MailQueueBounds()
+      (bounds.ofUser, bounds.ofSite) = (4, 6)
+      let deliverer = MailDeliverer(village.community, village.mailDeliverer.service, bounds: bounds)
+      // The mail server is down, so mail waits.
+      village.mailReceiver.answer(with: .unreachable("refused"))
+      func queue(_ name: String, _ count: Int) async throws {
+        let user = village.user(name)
+        for _ in 0..<count {
+          try await village.community.store.write { tx throws(Refusal) in
+            try tx.addNotification(.warning, of: user, by: user)
+          }
+          clock.add(1)
+        }
+      }
+      func waiting(_ name: String) async throws -> [String] {
+        try await village.rows(
+          """
+          select kind || iif(address is null, '', ' ' || address)
+          from mail_delivery
+          where sent_at is null and user_id = \(village.user(name).number)
+          order by id
+          """)
+      }
+      try await village.community.store.write { [grace = village.user("grace")] tx throws(Refusal) in
+        try tx.enqueueDigest(of: grace)
+        try tx.addNotification(.token, of: grace, by: grace)
+      }
+      try await queue("grace", 3)
+      clock.add(Self.delay)
+      await deliverer.round()
+      // The digest has made room, though it is not the oldest.
+      #expect(await deliverer.droppedCount == 1)
+      #expect(
+        try await waiting("grace")
+          == ["notification grace@example.org", "notification", "notification", "notification"])
+      let newest = try await village.rows("select topic from mail_delivery order by id desc limit 1")
+      try await queue("grace", 2)
+      clock.add(Self.delay)
+      await deliverer.round()
+      #expect(await deliverer.droppedCount == 3)
+      let left = try await village.rows("select topic from mail_delivery where sent_at is null order by id")
+      #expect(left.count == 4)
+      #expect(left.contains(try #require(newest.first)))
+      #expect(try await waiting("grace").first == "notification grace@example.org")
+      // The bound of the site.
+      try await queue("linus", 4)
+      clock.add(Self.delay)
+      await deliverer.round()
+      #expect(await deliverer.droppedCount == 5)
+      #expect(try await waiting("grace").count + waiting("linus").count == 6)
+      #expect(try await waiting("grace").first == "notification grace@example.org")
+    }
+  }
+
   @Test func `a long time without mail is skipped in bounded reads`() async throws {
     try await open { village, clock, room in
       try await village.post("hello @grace", in: room, as: "ada")

@@ -4,11 +4,12 @@
 
 import Mail
 import ParleyModel
-import Storage
+public import Storage
 
 public actor MailDeliverer {
   public nonisolated let service: MailService
   private let community: Community
+  private let bounds: MailQueueBounds
   private let log: @Sendable (String) -> Void
   /// While the mail server can't be used: the time of the next attempt, and the number of failed ones.
   private var outage: (until: Int64, attempts: Int)?
@@ -16,6 +17,8 @@ public actor MailDeliverer {
   public private(set) var outageReason: String?
   /// Mails that were given to the mail server since the start.
   public private(set) var counts = DeliveryCounts()
+  /// Mails that the bounds of the queue have cost.
+  public private(set) var droppedCount = 0
 
   /// The pause between two rounds.
   static let interval: Duration = .seconds(5)
@@ -50,10 +53,12 @@ public actor MailDeliverer {
   static let windowLength = 5_000
 
   public init(
-    _ community: Community, _ service: MailService, log: @escaping @Sendable (String) -> Void = { _ in }
+    _ community: Community, _ service: MailService, bounds: MailQueueBounds = MailQueueBounds(),
+    log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.community = community
     self.service = service
+    self.bounds = bounds
     self.log = log
   }
 
@@ -71,12 +76,14 @@ public actor MailDeliverer {
       try await queueResets()
       try await queueNotifications()
       try await queueDigests()
+      try await trim([])
       let due: [DueMail]? = try await community.store.readInBackground { [outage] tx throws(Refusal) in
         if let outage, tx.now < outage.until { return nil }
         return try tx.dueMails(limit: Self.chunk)
       }
       guard let due else { return }
       if due.isEmpty { (outage, outageReason) = (nil, nil) }
+      try await trim(Set(due.map(\.user)))
       for mail in due where !Task.isCancelled {
         guard try await send(mail) else { return }
       }
@@ -125,7 +132,26 @@ public actor MailDeliverer {
         }
         try tx.setMailCursor(last)
       }
+      try await trim(Set(found.map(\.user)))
     }
+  }
+
+  /// Holds the bounds of the site and of some users.
+  private func trim(_ users: Set<ID<User>>) async throws(Refusal) {
+    let full = try await community.store.readInBackground { [bounds] tx throws(Refusal) in
+      var full: [ID<User>?] = []
+      for user in users where try tx.waitingMailCount(of: user) > bounds.ofUser { full.append(user) }
+      if try tx.waitingMailCount() > bounds.ofSite { full.append(nil) }
+      return full
+    }
+    guard !full.isEmpty else { return }
+    let count = try await community.store.write { [bounds] tx throws(Refusal) in
+      var count = 0
+      for user in full { count += try tx.trimMails(of: user, to: user == nil ? bounds.ofSite : bounds.ofUser) }
+      return count
+    }
+    droppedCount += count
+    log("The queue of mails is full: \(count) were dropped, \(droppedCount) since the start.")
   }
 
   /// Queues weekly digests as long as the queue has room: they never keep other mail waiting. Those for which there is no room

@@ -90,10 +90,15 @@ extension ReadTransaction {
     }
   }
 
-  /// The number of mails that wait.
-  public func waitingMailCount() throws(Refusal) -> Int {
+  /// The number of mails that wait, of a user or of all.
+  public func waitingMailCount(of user: ID<User>? = nil) throws(Refusal) -> Int {
     try run { connection in
-      try connection.first("select count(*) from mail_delivery where sent_at is null") { try $0.int(0) } ?? 0
+      guard let user else {
+        return try connection.first("select count(*) from mail_delivery where sent_at is null") { try $0.int(0) } ?? 0
+      }
+      return try connection.first(
+        "select count(*) from mail_delivery where user_id = $1 and sent_at is null", user.number
+      ) { try $0.int(0) } ?? 0
     }
   }
 
@@ -257,6 +262,37 @@ extension WriteTransaction {
     try run { connection in try connection.execute("delete from mail_delivery where id = $1", mail.id) }
   }
 
+  /// Deletes mails beyond a bound, of a user or of all: the least urgent first, then the oldest. Returns their number.
+  public func trimMails(of user: ID<User>? = nil, to bound: Int) throws(Refusal) -> Int {
+    let excess = try waitingMailCount(of: user) - bound
+    var left = excess
+    for (all, ofUser) in Self.trims where left > 0 {
+      left -= try run { connection in
+        guard let user else { return try connection.execute(all, left) }
+        return try connection.execute(ofUser, user.number, left)
+      }
+    }
+    return max(excess, 0)
+  }
+
+  private static let trims = MailQueue.lossOrder.map {
+    (all: trim(where: $0, limit: "$1"), ofUser: trim(where: "user_id = $1 and \($0)", limit: "$2"))
+  }
+
+  private static func trim(where condition: String, limit: String) -> SQL {
+    SQL(
+      """
+      delete from mail_delivery
+      where id in (
+        select id
+        from mail_delivery
+        where sent_at is null and \(condition)
+        order by created_at, id
+        limit \(limit)
+      )
+      """)
+  }
+
   /// Deletes topics that no longer keep a mail back, and mail that has waited too long.
   ///
   /// - Returns: whether more remain.
@@ -291,6 +327,19 @@ extension WriteTransaction {
 }
 
 public enum MailQueue {
+  /// Losses of a full queue, in order: digests, notifications, which the inbox has, too, and at last security notices and links.
+  fileprivate static let lossOrder = [
+    "kind = 'weekly_digest'", "kind in ('notification', 'reply_notice') and address is null", "true",
+  ]
+
   /// In milliseconds: a mail that could not be sent for this time is dropped.
   public static let maxAge: Int64 = 86_400_000
+}
+
+/// Bounds of the queue, in mails.
+public struct MailQueueBounds: Sendable {
+  public var ofUser = 100
+  public var ofSite = 50_000
+
+  public init() {}
 }
