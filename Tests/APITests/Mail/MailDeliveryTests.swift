@@ -190,6 +190,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func `a clock that was set back costs no mail and no wait`(
+    restarts: Bool
+  ) async throws {
+    try await open { village, clock, room in
+      var deliverer = village.mailDeliverer
+      func mail() async -> Int {
+        await deliverer.round()
+        return village.mailReceiver.take().count
+      }
+      try await village.post("hello @grace", in: room, as: "ada")
+      clock.add(Self.delay)
+      // The mail waits for the next attempt, and so does the mail server.
+      village.mailReceiver.answer(with: .deferred(MailReply(code: 450, text: "later")))
+      #expect(await mail() == 1)
+      village.mailReceiver.answer(with: .unreachable("refused"))
+      clock.add(Int(2 * MailDeliverer.firstDelay))
+      #expect(await mail() == 1)
+      clock.add(-7_200_000)
+      if restarts { deliverer = MailDeliverer(village.community, village.mailDeliverer.service) }
+      village.mailReceiver.answer(with: .accepted)
+      let first = await mail()
+      clock.add(Int(2 * MailDeliverer.firstDelay))
+      let second = await mail()
+      #expect(first + second == 1)
+      #expect(await mail() == 0)
+    }
+  }
+
   @Test func `a full queue drops digests, then the oldest notifications, and counts them`() async throws {
     try await open { village, clock, _ in
       try await village.confirmEmail("linus@example.org", of: "linus")

@@ -19,6 +19,8 @@ public actor MailDeliverer {
   public private(set) var counts = DeliveryCounts()
   /// Mails that the bounds of the queue have cost.
   public private(set) var droppedCount = 0
+  /// The time of the last round; nil before the first.
+  private var lastRound: Int64?
 
   /// The pause between two rounds.
   static let interval: Duration = .seconds(5)
@@ -51,6 +53,8 @@ public actor MailDeliverer {
   static let notificationChunk = 500
   /// Notifications that one read looks at.
   static let windowLength = 5_000
+  /// In milliseconds: a clock that goes back by less is not noticed.
+  private static let minClockChange: Int64 = 1_000
 
   public init(
     _ community: Community, _ service: MailService, bounds: MailQueueBounds = MailQueueBounds(),
@@ -73,6 +77,7 @@ public actor MailDeliverer {
   /// A store that can't be read or written is tried again in the next round.
   func round() async {
     do throws(Refusal) {
+      try await noteTime()
       try await queueResets()
       try await queueNotifications()
       try await queueDigests()
@@ -88,6 +93,22 @@ public actor MailDeliverer {
         guard try await send(mail) else { return }
       }
     } catch { return }
+  }
+
+  /// A clock that goes back makes no mail wait longer.
+  private func noteTime() async throws(Refusal) {
+    let (now, last) = try await community.store.readInBackground { [lastRound] tx throws(Refusal) in
+      if let lastRound { return (tx.now, lastRound) }
+      // The clock may have been set back while the server was off.
+      let newest = try tx.newestMailTime()
+      return (tx.now, newest ?? tx.now)
+    }
+    let change = last - now
+    if change > Self.minClockChange {
+      try await community.store.write { tx throws(Refusal) in try tx.advanceMails(by: change) }
+      outage = outage.map { ($0.until - change, $0.attempts) }
+    }
+    lastRound = now
   }
 
   /// Looks up the users of requested password resets.

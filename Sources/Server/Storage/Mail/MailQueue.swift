@@ -102,6 +102,14 @@ extension ReadTransaction {
     }
   }
 
+  /// The time of the newest mail that waits. It is read once, after the start.
+  public func newestMailTime() throws(Refusal) -> Int64? {
+    let found = try run { connection in
+      try connection.first("select max(created_at) from mail_delivery where sent_at is null") { try $0.optionalInt(0) }
+    }
+    return (found ?? nil).map { Int64($0) }
+  }
+
   /// The sealed key of links that unsubscribe.
   public func mailKey() throws(Refusal) -> [UInt8]? {
     try run { connection in
@@ -260,6 +268,27 @@ extension WriteTransaction {
 
   public func drop(_ mail: DueMail) throws(Refusal) {
     try run { connection in try connection.execute("delete from mail_delivery where id = $1", mail.id) }
+  }
+
+  /// Moves all that waits to an earlier time: the clock has gone back.
+  public func advanceMails(by time: Int64) throws(Refusal) {
+    for isSent in [false, true] {
+      try run { connection in
+        try connection.execute(isSent ? Self.advanceSent : Self.advanceWaiting, Int(time), Int(now))
+      }
+    }
+  }
+
+  private static let advanceWaiting = advance(where: "sent_at is null")
+  private static let advanceSent = advance(where: "sent_at is not null")
+
+  private static func advance(where condition: String) -> SQL {
+    SQL(
+      """
+      update mail_delivery
+      set due_at = due_at - $1, created_at = min(created_at, $2)
+      where \(condition) and due_at > $2
+      """)
   }
 
   /// Deletes mails beyond a bound, of a user or of all: the least urgent first, then the oldest. Returns their number.
