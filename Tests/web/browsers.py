@@ -11,9 +11,19 @@ expect.set_options(timeout=TIMEOUT)
 
 
 @functools.cache
-def chromium():
-    playwright = sync_playwright().start()
-    atexit.register(playwright.stop)
-    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
+def playwright():
+    started = sync_playwright().start()
+    atexit.register(started.stop)
+    return started
+
+
+@functools.cache
+def chromium(path="/usr/bin/chromium-headless-shell", *arguments):
+    browser = playwright().chromium.launch(executable_path=path, args=["--no-sandbox", *arguments])
     atexit.register(browser.close)
     return browser
+
+
+def notifying_chromium():
+    """The whole browser: `headless_shell` shows no notifications. It takes the certificates of the tests."""
+    return chromium("/usr/bin/chromium", "--ignore-certificate-errors")
