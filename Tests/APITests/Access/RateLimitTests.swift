@@ -184,22 +184,64 @@ import Web
   /// The attack of strangers in other networks leaves her own network and her devices alone.
   @Test func `attempts on a name are counted by network and by device`() throws {
     let limiter = RateLimiter(RateLimits())
-    func guesses(_ guess: RateLimiter.Guess) -> Int {
-      (0..<50).filter { _ in (try? limiter.count(guess, now: 0)) != nil }.count
+    func guesses(_ guesses: [RateLimiter.Guess]) -> Int {
+      (0..<50).filter { _ in (try? limiter.count(guesses, now: 0)) != nil }.count
     }
-    func from(_ address: String) -> RateLimiter.Guess { .at("grace", by: IPAddress(address)) }
+    func from(_ address: String) -> [RateLimiter.Guess] { RateLimiter.Guess.at("grace", by: IPAddress(address)) }
     #expect(guesses(from("192.0.2.1")) == 40)
     #expect(guesses(from("192.0.2.254")) == 0)
-    #expect(guesses(.at("GRACE", by: IPAddress("192.0.2.1"))) == 0)
-    #expect(guesses(.at("linus", by: IPAddress("192.0.2.1"))) == 40)
+    #expect(guesses(RateLimiter.Guess.at("GRACE", by: IPAddress("192.0.2.1"))) == 0)
+    #expect(guesses(RateLimiter.Guess.at("linus", by: IPAddress("192.0.2.1"))) == 40)
     #expect(guesses(from("192.0.3.1")) == 40)
     #expect(guesses(from("2001:db8:1::1")) == 40)
     #expect(guesses(from("2001:db8:1:ffff::1")) == 0)
     #expect(guesses(from("2001:db8:2::1")) == 40)
-    #expect(guesses(.onDevice("phone")) == 40 && guesses(.onDevice("phone")) == 0)
-    #expect(guesses(.onDevice("laptop")) == 40)
-    #expect(guesses(.code(ID(1))) == 40 && guesses(.code(ID(1))) == 0 && guesses(.code(ID(2))) == 40)
-    #expect(guesses(.inSession(ID(1))) == 40 && guesses(.inSession(ID(1))) == 0 && guesses(.byTokens(of: ID(1))) == 40)
+    #expect(guesses([.onDevice("phone")]) == 40 && guesses([.onDevice("phone")]) == 0)
+    #expect(guesses([.onDevice("laptop")]) == 40)
+    #expect(guesses([.code(ID(1))]) == 40 && guesses([.code(ID(1))]) == 0 && guesses([.code(ID(2))]) == 40)
+    #expect(guesses([.inSession(ID(1))]) == 40 && guesses([.inSession(ID(1))]) == 0)
+    #expect(guesses([.byTokens(of: ID(1))]) == 40)
+  }
+
+  @Test func `guesses of one network at many names, and of many networks at one name, have limits, too`() throws {
+    let limiter = RateLimiter(RateLimits())
+    func guesses(_ name: String, _ address: String) -> Int {
+      let guesses = RateLimiter.Guess.at(name, by: IPAddress(address))
+      return (0..<500).filter { _ in (try? limiter.count(guesses, now: 0)) != nil }.count
+    }
+    // One network, which its neighbors share.
+    #expect((0..<12).map { guesses("user\($0)", "192.0.2.\($0)") } == Array(repeating: 40, count: 10) + [0, 0])
+    #expect(guesses("user0", "198.51.100.1") == 40)
+    // Another user of that network has lost no guess of the own name.
+    #expect(guesses("user11", "198.51.100.1") == 40)
+    // One name. Guesses that its bucket refuses cost their network nothing.
+    #expect((1...13).map { guesses("grace", "10.0.\($0).1") } == Array(repeating: 40, count: 10) + [0, 0, 0])
+    #expect((0..<10).map { guesses("other\($0)", "10.0.13.1") } == Array(repeating: 40, count: 10))
+    // A network that has used up its guesses takes none from others.
+    #expect(guesses("linus", "203.0.113.1") == 40 && guesses("linus", "203.0.113.1") == 0)
+    #expect(guesses("linus", "203.0.114.1") == 40)
+    // Without an address.
+    let unknown = RateLimiter.Guess.at("mira", by: nil)
+    #expect((0..<500).filter { _ in (try? limiter.count(unknown, now: 0)) != nil }.count == 40)
+  }
+
+  @Test func `strangers of many networks lock no user out of a known device`() async throws {
+    var rates = Village.unlimited
+    rates.guessing = Allowance(burst: 3, perDay: 24)
+    try await Village.open(.inMemory, rates: rates) { village in
+      func signIn(_ password: String, _ address: Int, _ cookie: String? = nil) async throws -> Answer {
+        var fields: Fields = ["Origin": village.origin]
+        if let cookie { fields.add("Cookie", cookie) }
+        let body: [String: Any] = ["name": "grace", "password": password, "cookie": true]
+        await village.move(to: IPAddress("10.0.\(address).1"))
+        return try await village.request(.post, "/sessions", body, fields: fields)
+      }
+      let first = try await signIn("grace’s password", 1)
+      let device = try #require(first.fields.all("set-cookie").first { $0.hasPrefix("parley-device=") })
+      for network in 1...10 { for _ in 1...3 { #expect(try await signIn("guess", network).status == 401) } }
+      #expect(try await signIn("grace’s password", 99).status == 429)
+      #expect(try await signIn("grace’s password", 99, String(device.prefix { $0 != ";" })).status == 201)
+    }
   }
 
   @Test func `a device that the user signed in on keeps its attempts`() async throws {
@@ -244,7 +286,7 @@ import Web
     #expect(guesses(at: 1_000_000 + 360_000) == 1)
     limiter.refund(guess, now: 1_000_000 + 360_000)
     #expect(guesses(at: 1_000_000 + 360_000) == 1)
-    limiter.refund(.at("linus", by: nil), now: 0)
+    limiter.refund(RateLimiter.Guess.at("linus", by: nil), now: 0)
   }
 
   @Test func `every endpoint that changes state is rate limited by its kind`() {

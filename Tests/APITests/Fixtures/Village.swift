@@ -376,6 +376,11 @@ final class Village: Sendable {
     return try await send(method, path, as: name, bytes ?? [], fields: fields)
   }
 
+  /// The address of later requests of in-memory tests.
+  func move(to address: IPAddress?) async {
+    if case .inMemory(let loop) = transport { await loop.move(to: address) }
+  }
+
   /// Sends a body that may be invalid JSON. Checks every answer against `Public/openapi.json`.
   func send(
     _ method: Method, _ path: String, as name: String? = nil, _ body: [UInt8], fields: Fields = Fields()
@@ -480,6 +485,7 @@ private actor Loop {
   private let locals = Locals()
   private let memory: Memory
   private var count: UInt64 = 0
+  private var peer = IPAddress("192.0.2.1")
 
   init(_ site: Application, memory: Int) { (self.site, self.memory) = (site, Memory(limit: memory)) }
 
@@ -490,6 +496,8 @@ private actor Loop {
 
     func reserve(_ bytes: Int) -> Bool { bytes <= limit }
   }
+
+  func move(to address: IPAddress?) { peer = address }
 
   func send(_ method: Method, _ target: String, _ fields: Fields, _ body: [UInt8]) async -> Answer {
     let queryStart = target.firstIndex(of: "?") ?? target.endIndex
@@ -503,7 +511,7 @@ private actor Loop {
     let request = Request(head: head, body: RequestBody(body))
     let context = Context(
       id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, uptime: 1_000_000, loop: self,
-      peer: IPAddress("192.0.2.1"),
+      peer: peer,
       isEncrypted: false, request: request, addresses: site.addresses, locals: locals,
       memory: memory)
     let response = await site.respond(request, context, site.plan(head))

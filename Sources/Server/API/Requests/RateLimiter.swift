@@ -14,6 +14,8 @@ final class RateLimiter: Sendable {
 
   /// The capacity of a generation. A client with more addresses than this regains some tokens.
   static let maxBuckets = 32_768
+  /// A network may guess the passwords of so many names, and so many networks that of one name.
+  static let wideFactor = 10
 
   init(_ limits: RateLimits) {
     current = Mutex(limits)
@@ -44,6 +46,9 @@ final class RateLimiter: Sendable {
     case onDevice(String)
     /// From other devices of a network.
     case at(String, from: IPAddress?)
+    /// The same for all names, and for one name from all networks.
+    case from(IPAddress)
+    case of(String)
     /// Codes after the right password, from all networks together: there are only a million.
     case code(ID<User>)
     /// Codes in proofs, from all sessions of the user together. Apart from `code`: neither locks the other.
@@ -55,9 +60,22 @@ final class RateLimiter: Sendable {
     /// Unknown secrets of webhooks, from one network.
     case webhook(from: IPAddress?)
 
-    static func at(_ name: String, by client: IPAddress?) -> Guess { .at(UserName.key(name), from: client?.network) }
+    /// A guess of a name's password, in the order in which it is counted: a network that has used up the guesses of one name takes
+    /// none of the others, so that it alone locks out neither the name nor its neighbors.
+    static func at(_ name: String, by client: IPAddress?) -> [Guess] {
+      let (name, network) = (UserName.key(name), client?.network)
+      return [.at(name, from: network)] + (network.map { [.from($0)] } ?? []) + [.of(name)]
+    }
 
     static func webhook(by client: IPAddress?) -> Guess { .webhook(from: client?.network) }
+
+    /// More than the usual guesses: these are of many names or of many networks.
+    fileprivate var factor: Int {
+      switch self {
+      case .from, .of: RateLimiter.wideFactor
+      case .onDevice, .at, .code, .proofCode, .inSession, .byTokens, .webhook: 1
+      }
+    }
   }
 
   private struct Buckets {
@@ -87,8 +105,11 @@ final class RateLimiter: Sendable {
 
   /// Spends a token or throws 429. `now` is the monotonic clock in milliseconds.
   func count(_ kind: RateLimitKind, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
-    let limits = limits
-    let meters = meters(of: kind, caller, address, limits)
+    try spend(meters(of: kind, caller, address, limits), now)
+  }
+
+  /// Spends a token of each meter, or of none.
+  private func spend(_ meters: [Meter], _ now: Int64) throws(Problem) {
     for (index, meter) in meters.enumerated() {
       guard let wait = buckets.withLock({ $0.spend(meter.bucket, meter.allowance, now: now * 1_000) }) else {
         continue
@@ -150,23 +171,20 @@ final class RateLimiter: Sendable {
   /// Rounds microseconds up.
   private static func seconds(_ wait: Int64) -> Int { Int((wait + 999_999) / 1_000_000) }
 
-  /// Spends a token for a password attempt. A correct password is refunded with `refund`.
-  func count(_ guess: Guess, now: Int64) throws(Problem) {
-    try spend(.guessing, of: .guess(guess), now)
+  /// Spends a token of each guess for a password attempt, or of none. A correct password is refunded with `refund`.
+  func count(_ guesses: [Guess], now: Int64) throws(Problem) { try spend(meters(of: guesses), now) }
+
+  func refund(_ guesses: [Guess], now: Int64) {
+    for meter in meters(of: guesses) { refund(meter, now) }
   }
 
-  func refund(_ guess: Guess, now: Int64) {
-    let bucket = Bucket(kind: .guessing, owner: .guess(guess))
+  private func meters(of guesses: [Guess]) -> [Meter] {
     let allowance = limits[.guessing]
-    buckets.withLock { $0[bucket]?.refund(allowance, now: now * 1_000) }
-  }
-
-  private func spend(_ kind: RateLimitKind, of owner: Owner, _ now: Int64) throws(Problem) {
-    let allowance = limits[kind]
-    let bucket = Bucket(kind: kind, owner: owner)
-    let wait = buckets.withLock { $0.spend(bucket, allowance, now: now * 1_000) }
-    guard let wait else { return }
-    throw .rateLimited(allowance.burst, seconds: Self.seconds(wait))
+    return guesses.map { guess in
+      Meter(
+        bucket: Bucket(kind: .guessing, owner: .guess(guess)),
+        allowance: Allowance(burst: allowance.burst * guess.factor, perDay: allowance.perDay * guess.factor))
+    }
   }
 
   /// The bucket's owner; nil without a limit. Unix sockets, which only the operator sets up, are not limited.

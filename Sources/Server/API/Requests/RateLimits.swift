@@ -2,7 +2,8 @@
 public enum RateLimitKind: Sendable, Hashable, CaseIterable {
   /// Attempts with a password or a one-time link.
   case login
-  /// Wrong passwords for one name from one network, or from one device of the user.
+  /// Wrong passwords for one name from one network, or from one device of the user. Ten times as many for all names from one
+  /// network, and for one name from all networks.
   case guessing
   case registration
   /// Posting messages.
@@ -90,7 +91,9 @@ extension RateLimits {
     Entry(name: "login", meaning: "password and link attempts per address and minute", path: \.login.perMinute),
     Entry(name: "login-burst", meaning: "burst of the limit above", path: \.login.burst),
     Entry(
-      name: "guessing", meaning: "wrong passwords and webhook URLs per name, network and day", path: \.guessing.perDay),
+      name: "guessing",
+      meaning: "wrong passwords and webhook URLs per name, network and day; ten times per name, and per network",
+      path: \.guessing.perDay),
     Entry(name: "guessing-burst", meaning: "burst of the limit above", path: \.guessing.burst),
     Entry(
       name: "registration", meaning: "registrations per address and minute", path: \.registration.perMinute),

@@ -40,7 +40,7 @@ enum Authentication {
   /// The webhook with the secret in the path. A disabled one, too, is not found.
   static func webhook(of request: Request, _ server: Context, _ api: API, _ view: CommunityView) throws -> Webhook {
     if let found = try view.webhook(withSecret: request.parameters["secret"] ?? "") { return found }
-    try api.limiter.count(.webhook(by: server.client), now: server.uptime)
+    try api.limiter.count([.webhook(by: server.client)], now: server.uptime)
     throw Refusal.notFound
   }
 
@@ -49,7 +49,7 @@ enum Authentication {
     of request: Request, _ server: Context, _ api: API, _ view: CommunityView
   ) throws -> CommandInvocation {
     if let found = try view.invocation(withSecret: request.parameters["secret"] ?? "") { return found }
-    try api.limiter.count(.webhook(by: server.client), now: server.uptime)
+    try api.limiter.count([.webhook(by: server.client)], now: server.uptime)
     throw Refusal.notFound
   }
 

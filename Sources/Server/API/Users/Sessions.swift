@@ -29,7 +29,7 @@ extension API {
       throw Refusal.invalid("challenge", .unknown)
     }
     let opened = try await context.loggingFailures(.code, isKnown: { true }) {
-      try await context.counting(try context.codeGuess(of: user)) { () async throws(Refusal) in
+      try await context.counting([try context.codeGuess(of: user)]) { () async throws(Refusal) in
         try await context.community.confirmSignIn(challenge, code: code, on: device, from: context.origin)
       }
     }
@@ -101,8 +101,8 @@ extension API {
 
   @Sendable static func createToken(_ context: RequestContext) async throws -> Response {
     let draft = try await context.body { body in try TokenDraft(&body) }
-    let guess = draft.password == nil ? nil : try context.passwordGuess()
-    let made = try await context.counting(guess, isWrong: { $0.isWrongPassword() }) { () async throws(Refusal) in
+    let guesses = draft.password == nil ? [] : try context.passwordGuess()
+    let made = try await context.counting(guesses, isWrong: { $0.isWrongPassword() }) { () async throws(Refusal) in
       try await context.community.createToken(draft, by: context.caller)
     }
     return .object(made.secret == nil ? .ok : .created) { json in
@@ -132,7 +132,7 @@ extension RequestContext {
   ) async throws -> OpenedSession {
     try await loggingFailures(.password, isKnown: { try view.isKnown(name) }) {
       try await counting(
-        try guess(at: name), isWrong: { $0 == .wrongCredentials }
+        try guesses(at: name), isWrong: { $0 == .wrongCredentials }
       ) { () async throws(Refusal) in
         try await community.signIn(
           name: name, password: password, on: device, from: origin, reactivates: reactivates)
@@ -167,12 +167,15 @@ extension RequestContext {
     }
   }
 
-  /// The bucket of a password attempt. A session of the same user has its own: guesses by others can't lock the user out.
-  fileprivate func guess(at name: String) throws -> RateLimiter.Guess? {
-    guard name.utf8.count <= UserName.maxBytes else { return nil }
+  /// The buckets of a password attempt. A session or a device of the same user has its own: guesses by others can't lock the
+  /// user out.
+  fileprivate func guesses(at name: String) throws -> [RateLimiter.Guess] {
+    guard name.utf8.count <= UserName.maxBytes else { return [] }
     if try view.isSignInName(name, caller) { return try passwordGuess() }
-    if let device = try deviceCookie.flatMap({ try view.device(ofCookie: $0, for: name) }) { return .onDevice(device) }
-    return .at(name, by: server.client)
+    if let device = try deviceCookie.flatMap({ try view.device(ofCookie: $0, for: name) }) {
+      return [.onDevice(device)]
+    }
+    return RateLimiter.Guess.at(name, by: server.client)
   }
 
   /// The bucket of a code. A device on which the user passed the second step before has its own.
@@ -182,27 +185,24 @@ extension RequestContext {
   }
 
   /// The bucket of the caller's own password. The tokens of a user share one, because a token can create more.
-  func passwordGuess() throws -> RateLimiter.Guess? {
-    guard let user = caller.user, let session = caller.session else { return nil }
-    return try view.isToken(caller) ? .byTokens(of: user) : .inSession(session)
+  func passwordGuess() throws -> [RateLimiter.Guess] {
+    guard let user = caller.user, let session = caller.session else { return [] }
+    return [try view.isToken(caller) ? .byTokens(of: user) : .inSession(session)]
   }
 
   /// Counts a guess that turns out to be wrong, by default one with an invalid field. It is counted before, so that
   /// parallel guesses do not pass.
-  ///
-  /// - Parameter guess: nil is not counted.
   func counting<Value>(
-    _ guess: RateLimiter.Guess?, isWrong: (Refusal) -> Bool = { if case .invalid = $0 { true } else { false } },
+    _ guesses: [RateLimiter.Guess], isWrong: (Refusal) -> Bool = { if case .invalid = $0 { true } else { false } },
     _ body: () async throws(Refusal) -> Value
   ) async throws -> Value {
-    guard let guess else { return try await body() }
-    try api.limiter.count(guess, now: server.uptime)
+    try api.limiter.count(guesses, now: server.uptime)
     do throws(Refusal) {
       let value = try await body()
-      api.limiter.refund(guess, now: server.uptime)
+      api.limiter.refund(guesses, now: server.uptime)
       return value
     } catch {
-      if !isWrong(error) { api.limiter.refund(guess, now: server.uptime) }
+      if !isWrong(error) { api.limiter.refund(guesses, now: server.uptime) }
       throw error
     }
   }
@@ -219,12 +219,12 @@ extension RequestContext {
   /// Counts the code of a proof as a guess, if it turns out to be wrong.
   fileprivate func countingProof(with code: String?, _ body: () async throws -> Void) async throws {
     guard code != nil, let user = caller.user else { return try await body() }
-    try api.limiter.count(.proofCode(user), now: server.uptime)
+    try api.limiter.count([.proofCode(user)], now: server.uptime)
     do { try await body() } catch {
-      if (error as? Refusal)?.isWrongCode != true { api.limiter.refund(.proofCode(user), now: server.uptime) }
+      if (error as? Refusal)?.isWrongCode != true { api.limiter.refund([.proofCode(user)], now: server.uptime) }
       throw error
     }
-    api.limiter.refund(.proofCode(user), now: server.uptime)
+    api.limiter.refund([.proofCode(user)], now: server.uptime)
   }
 
   /// A page of another origin must not sign its visitor in (login CSRF).

@@ -54,8 +54,8 @@ extension API {
   @Sendable static func deleteUser(_ context: RequestContext) async throws -> Response {
     let leaving = try await context.body { body in try Leaving(&body) }
     let reference = try context.reference()
-    let guess = leaving.password == nil ? nil : try context.passwordGuess()
-    let departed = try await context.counting(guess, isWrong: { $0.isWrongPassword() }) { () async throws(Refusal) in
+    let guesses = leaving.password == nil ? [] : try context.passwordGuess()
+    let departed = try await context.counting(guesses, isWrong: { $0.isWrongPassword() }) { () async throws(Refusal) in
       try await context.community.deleteUser(reference, leaving, by: context.caller)
     }
     return .object { json in
