@@ -250,22 +250,34 @@ extension WriteTransaction {
   public func shortenSessions(of user: ID<User>? = nil) throws(Refusal) {
     let settings = try settings()
     let day = 86_400_000
+    let (staffMax, staffIdle) = (settings.staffSessionMaxDays * day, settings.staffSessionIdleDays * day)
+    let (max, idle) = (settings.sessionMaxDays * day, settings.sessionIdleDays * day)
     try run { connection in
-      try connection.execute(
-        """
-        update session
-        set expires_at = min(
-          coalesce(expires_at, created_at + $1),
-          iif(
-            user_id in (select id from account where role in ('owner', 'admin')),
-            min(created_at + $1, coalesce(last_used_at, created_at) + $2),
-            min(created_at + $3, coalesce(last_used_at, created_at) + $4)
-          )
-        )
-        where kind = 'session' and ($5 is null or user_id = $5)
-        """, settings.staffSessionMaxDays * day, settings.staffSessionIdleDays * day, settings.sessionMaxDays * day,
-        settings.sessionIdleDays * day, user?.number)
+      if let user {
+        try connection.execute(Self.shortenOfUser, staffMax, staffIdle, max, idle, user.number)
+      } else {
+        try connection.execute(Self.shortenAll, staffMax, staffIdle, max, idle)
+      }
     }
+  }
+
+  private static let shortenAll = shorten(where: "kind = 'session'")
+  private static let shortenOfUser = shorten(where: "kind = 'session' and user_id = $5")
+
+  private static func shorten(where condition: String) -> SQL {
+    SQL(
+      """
+      update session
+      set expires_at = min(
+        coalesce(expires_at, created_at + $1),
+        iif(
+          exists (select 1 from account a where a.id = session.user_id and a.role in ('owner', 'admin')),
+          min(created_at + $1, coalesce(last_used_at, created_at) + $2),
+          min(created_at + $3, coalesce(last_used_at, created_at) + $4)
+        )
+      )
+      where \(condition)
+      """)
   }
 
   /// Ends a session, if it belongs to this user and is of this kind, and the tokens that a token created.
