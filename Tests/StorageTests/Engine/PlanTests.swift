@@ -32,11 +32,12 @@ import Testing
     "SCAN user_group USING COVERING INDEX sqlite_autoindex_user_group_1",
     "SCAN user_group USING INDEX sqlite_autoindex_user_group_1",
     // The messages that wait for devices, counted when some are sent.
-    "SCAN push_delivery USING INDEX push_delivery_due",
+    "SCAN push_delivery USING INDEX push_delivery_due", "SCAN push_delivery USING INDEX push_delivery_by_urgency",
     "SCAN mail_delivery USING INDEX mail_delivery_created",
     // A partial index of the addresses without mail, counted for the metrics.
     "SCAN email USING INDEX email_stopped",
     "SCAN password_reset USING COVERING INDEX password_reset_by_time",
+    "SCAN password_reset USING COVERING INDEX sqlite_autoindex_password_reset_1",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]
@@ -64,6 +65,16 @@ import Testing
     "from app_grant\nwhere user_id = $1\norder by used_at desc",
     // The users of one branch of invites, when it is revoked.
     "join branch b",
+    // Open links, few at a time, when one is made or their maker is recovered.
+    "delete from link",
+    // The sessions of one user, when there is one more than their bound.
+    "order by last_used_at desc, id desc",
+    // All that waits for devices, after the clock was set back.
+    "set due_at = due_at - $1, created_at = min(created_at, $2) where due_at > $2", "set retry_at = retry_at - $1",
+    // Mails that wait for one user, about a hundred, when there are more.
+    "sent_at is null and user_id = $1",
+    // Messages that wait for the devices of one user, about two hundred, when there are more.
+    "order by d.urgency, d.created_at, d.id",
     // The forums of the site, some hundreds, when a forum is created.
     "max(position) filter",
   ]
@@ -602,6 +613,110 @@ import Testing
       _ = try tx.markNotificationsRead(of: Garden.grace, upTo: ID(9), keepsLater: true)
       return try tx.run { connection in
         #expect(connection.cachedStatements.count > 40)
+        return try Self.faults(of: connection.cachedStatements, connection)
+      }
+    }
+    #expect(faults == [], "\(faults)")
+    await garden.store.close()
+  }
+
+  @Test func `every query of sign-in, of devices and of mail finds its rows by an index`() async throws {
+    let garden = try await Garden()
+    let (ada, grace) = (Garden.ada, Garden.grace)
+    try await garden.store.write { tx throws(Refusal) in
+      let session = try tx.add(NewSession(user: grace, kind: .session, digest: [1], name: "", scope: .read))
+      let phone = NewPushSubscription(
+        user: grace, session: session, name: "Phone", endpoint: "https://push.example.net/1", point: [4], auth: [1],
+        language: nil)
+      let device = try tx.add(phone)
+      try tx.change(device, to: phone)
+      for _ in 1...3 { try tx.addNotification(.token, of: grace, by: grace) }
+      _ = try (tx.enqueuePushes(after: 0, upTo: .max, since: 0), tx.newestPushTime())
+      try tx.advancePushes(by: 1)
+      let due = try tx.duePushes(limit: 9)
+      guard let push = due.first else { throw .notFound }
+      try tx.postpone([(push: push, until: 1)])
+      try tx.retry(push, at: 1, service: 2)
+      try tx.shorten(push)
+      try tx.recordSent(push, next: 0)
+      try tx.removeSentPushes(limit: 9)
+      try tx.drop(due)
+      _ = try (tx.trimPushes(of: [grace], to: -1), tx.trimPushes(to: -1))
+      try tx.deletePushSubscription(device)
+      try tx.setPushKey([1])
+      try tx.setMailKey([1])
+      try tx.setMailCursor(1)
+      _ = try tx.setPendingEmail("grace@example.org", of: grace, window: 1)
+      try tx.setEmailCode(digest: [1], of: grace, expiresAt: 1)
+      try tx.confirmEmail(of: grace)
+      try tx.noteEmailRefused(of: grace, limit: 3)
+      for topic in [MailTopic.conversation(Garden.room), .account(.passwordChanged)] {
+        try tx.mailNotification(topic, of: grace)
+      }
+      let mails = try tx.dueMails(limit: 9)
+      guard let mail = mails.first else { throw .notFound }
+      try tx.retry(mail, at: 1)
+      try tx.recordSent(mail, notification: nil, next: 1)
+      try tx.recordSent(mail, notification: nil, next: nil)
+      try tx.drop(mail)
+      _ = try (tx.trimMails(of: grace, to: -9), tx.trimMails(to: -9), tx.newestMailTime())
+      try tx.advanceMails(by: 1)
+      try tx.addPasswordReset("grace", limit: 9)
+      try tx.deletePasswordReset("grace")
+      try tx.forgetMailedResets(of: grace)
+      try tx.deletePendingEmail(of: grace)
+      try tx.deleteEmail(of: grace)
+    }
+    let faults = try await garden.store.write { tx throws(Refusal) in
+      let session = try tx.add(NewSession(user: ada, kind: .session, digest: [2], name: "", scope: .admin))
+      try tx.addSignIn(.password, .signedIn, of: ada, on: "laptop", from: nil, session: session)
+      _ = try (tx.isNewDevice("laptop", from: nil, of: ada), tx.removeOldSignIns(limit: 9))
+      try tx.forgetDevices(of: ada)
+      try tx.setPassword("x", of: ada)
+      try tx.rehashPassword("y", of: ada, from: "x")
+      try tx.touch(session, of: ada, from: "192.0.2.0/24")
+      try tx.shortenSessions(of: ada)
+      try tx.prove(session)
+      try tx.setTOTP([1], of: ada)
+      try tx.confirmTOTP(of: ada)
+      try tx.useUp(step: 1, of: ada)
+      try tx.setRecoveryCodes(digests: [[1]], of: ada)
+      _ = try (tx.useUp(recoveryCode: [1], of: ada), tx.removeSecondFactor(of: ada))
+      let passkey = try tx.add(
+        NewPasskey(
+          user: ada, credentialID: [1], key: [1], host: "example.org", name: "Key", signCount: 0,
+          isBackupEligible: false, isBackedUp: false, transports: []))
+      try tx.rename(passkey, of: ada, to: "Blue key")
+      try tx.noteUse(of: passkey, signCount: 1, isBackedUp: false)
+      try tx.note(session, of: passkey)
+      _ = try tx.useUp(challenge: [1], until: 1)
+      try tx.endSessions(openedBy: passkey, except: session)
+      _ = try (tx.deletePasskey(passkey, of: ada), tx.deletePasskeys(of: ada))
+      let identity = try tx.addIdentity(of: ada, at: "https://id.example.org", subject: "1", name: "ada")
+      try tx.noteUse(of: identity, name: "ada")
+      try tx.note(session, of: identity, sid: "s")
+      try tx.endSessions(openedBy: identity, except: session)
+      try tx.endSessions(at: "https://id.example.org", subject: "1", sid: "s")
+      try tx.endSessions(at: "https://id.example.org", subject: "1", sid: nil)
+      try tx.endSessions(at: "https://id.example.org", sid: "s")
+      _ = try tx.deleteIdentities(of: ada, except: identity)
+      try tx.deleteIdentity(identity)
+      try tx.addLink(.reset, for: ada, digest: [1], expiresAt: 1, isMailed: true)
+      try tx.deleteMailedLinks(of: ada)
+      try tx.useUp(linkWithDigest: [1])
+      let invite = try tx.add(
+        NewInvite(digest: [1], createdBy: ada, role: .member, forum: nil, claims: grace, maxUses: 1, expiresAt: nil))
+      try tx.use(invite: invite, by: grace)
+      try tx.revokeMailedInvites(claiming: grace)
+      _ = try (tx.revoke(invite: invite, descendants: false), tx.revoke(invite: invite, descendants: true))
+      try tx.endAccess(madeBy: ada)
+      try tx.end(session, .session, of: ada)
+      try tx.endOtherSessions(of: ada, except: session)
+      try tx.trimSessions(of: ada, limit: 9)
+      try tx.endAllSessions(of: ada)
+      _ = try tx.removeOldEndedSessions(limit: 9)
+      return try tx.run { connection in
+        #expect(connection.cachedStatements.count > 100)
         return try Self.faults(of: connection.cachedStatements, connection)
       }
     }
