@@ -238,7 +238,7 @@ import Testing
 
 extension Village {
   @discardableResult
-  fileprivate func repost(_ post: String, as name: String) async throws -> Answer {
+  func repost(_ post: String, as name: String) async throws -> Answer {
     try await expect(200, .put, "/messages/\(post)/actions/repost", as: name)
   }
 }

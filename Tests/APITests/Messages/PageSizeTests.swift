@@ -119,7 +119,31 @@ import Testing
     }
   }
 
+  @Test func `reposts count with their posts, and conversations with their last messages`() async throws {
+    try await Village.open(.inMemory) { village in
+      let feed = try await village.feed(of: "grace")
+      try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
+      let text = String(repeating: "wool ", count: 12_000)
+      for number in 0..<Self.fewCount {
+        let post = try await village.post(text, in: feed, as: "grace")
+        try await village.repost(post, as: "linus")
+        let group = try await village.conversation(
+          "group", by: "grace", with: ["linus", "mira"], ["title": "\(number)"])
+        _ = try await village.post(text, in: group, as: "grace")
+      }
+      let reposts = try #require(try await village.expect(200, .get, "/users/@linus/feed", as: "linus")["id"])
+      for (path, name) in [
+        ("/timeline/global?include=messages", "mira"),
+        ("/conversations/\(reposts)/messages?include=messages", "linus"),
+        ("/conversations?kind=group&include=messages", "mira"),
+      ] {
+        try await Self.walk(village, path, "id", as: name, count: Self.fewCount)
+      }
+    }
+  }
+
   private static let manyCount = 100
+  private static let fewCount = 30
 
   /// Follows a list to its end and back. Each item is on one page each way, and no page is much larger than a megabyte.
   private static func walk(

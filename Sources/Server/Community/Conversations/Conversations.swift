@@ -154,17 +154,22 @@ extension CommunityView {
   ) throws(Refusal) -> ListPage<OwnConversation> {
     let user = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      let found = try ListPage(page, by: { ListKey([$0.activity]) }) { slice throws(Refusal) in
+      var found = try ListPage(page, by: { ListKey([$0.activity]) }) { slice throws(Refusal) in
         try tx.conversations(
           of: user, seeing: Permissions.readable(to: caller.role), kind: kind, type: type, slice)
       }
-      return try found.map { page throws(Refusal) in
-        var readable: [(id: ID<Conversation>, fromSeq: Int)] = []
-        for (id, _) in page {
-          let (_, standing) = try tx.rights(of: caller, in: id)
-          readable.append((id, Permissions.fromSeq(of: caller.role, in: standing)))
-        }
-        return try tx.views(tx.conversations(readable, of: user), by: caller, community.bounds)
+      var readable: [(id: ID<Conversation>, fromSeq: Int)] = []
+      for (id, _) in found.items {
+        let (_, standing) = try tx.rights(of: caller, in: id)
+        readable.append((id, Permissions.fromSeq(of: caller.role, in: standing)))
+      }
+      let own = try tx.conversations(readable, of: user)
+      let messages = Dictionary(own.map { ($0.conversation.id, $0.lastMessage?.message.id) }) { one, _ in one }
+      let sizes = try tx.sizes(of: own.compactMap(\.lastMessage?.message))
+      found.cut(page, by: { ListKey([$0.activity]) }) { one in (messages[one.id] ?? nil).flatMap { sizes[$0] } ?? 0 }
+      let kept = Set(found.items.map(\.id))
+      return try found.map { _ throws(Refusal) in
+        try tx.views(own.filter { kept.contains($0.conversation.id) }, by: caller, community.bounds)
       }
     }
   }

@@ -277,11 +277,18 @@ extension ReadTransaction {
   ) throws(Refusal) -> [Message] {
     let found = try messages(page.items.compactMap(id))
     let count = page.items.count
-    let sizes = Dictionary(found.map { ($0.id, $0.size) }) { one, _ in one }
+    let sizes = try sizes(of: found)
     page.cut(request, by: key) { item in id(item).flatMap { sizes[$0] } ?? 0 }
     guard page.items.count < count else { return found }
     let kept = Set(page.items.compactMap(id))
     return found.filter { kept.contains($0.id) }
+  }
+
+  /// The sizes of messages by id. A repost counts with its post, which a response may include.
+  func sizes(of messages: [Message]) throws(Refusal) -> [ID<Message>: Int] {
+    let posts = try sizes(of: messages.compactMap { $0.content?.repostOf })
+    let sizes = messages.map { ($0.id, $0.size + ($0.content?.repostOf.flatMap { posts[$0] } ?? 0)) }
+    return Dictionary(sizes) { one, _ in one }
   }
 }
 

@@ -42,7 +42,7 @@ private enum Column: Int, CaseIterable {
 }
 
 /// The columns of `ReadTransaction.relatedColumns`, which follow those of a message.
-enum RelatedColumn: Int {
+enum RelatedColumn: Int, CaseIterable {
   case hasAttachments, hasActions, poll
 
   var position: Int { Message.columnCount + rawValue }
@@ -52,6 +52,12 @@ extension Message {
   /// The columns of `init(_: Row)`.
   static let columns = Column.allCases.map(\.name).joined(separator: ", ")
   static let columnCount = Column.allCases.count
+
+  /// The size of the content of a row in bytes.
+  static let contentSize = """
+    ifnull(length(cast(text as blob)), 0) + ifnull(length(cast(entities as blob)), 0)
+      + ifnull(length(cast(annotations as blob)), 0)
+    """
 
   /// Reads a row. `complete` adds attachments and actions.
   init(_ row: borrowing Row) throws(SQLiteError) {
@@ -141,6 +147,17 @@ extension ReadTransaction {
     return ids.compactMap { byID[$0] }
   }
 
+  /// The approximate sizes of the JSON of messages in bytes, as `Message.size`.
+  public func sizes(of ids: [ID<Message>]) throws(Refusal) -> [ID<Message>: Int] {
+    var sizes: [ID<Message>: Int] = [:]
+    try run { connection in
+      try Self.sizesByID.each(ids.map(\.number), connection) { row in
+        sizes[ID(try row.int(0))] = Message.minSize + (try row.int(1))
+      }
+    }
+    return sizes
+  }
+
   /// Adds the attachments, the counts of public actions and the polls.
   func complete(_ messages: inout [Message]) throws(Refusal) {
     let live = messages.indices.filter { messages[$0].isLive }.map { messages[$0].id.number }
@@ -187,6 +204,14 @@ extension ReadTransaction {
   private static let messagesByID = ListQuery { list in
     """
     select \(Message.columns), \(relatedColumns)
+    from message
+    where id in (\(list))
+    """
+  }
+
+  private static let sizesByID = ListQuery { list in
+    """
+    select id, \(Message.contentSize)
     from message
     where id in (\(list))
     """

@@ -171,8 +171,9 @@ extension ReadTransaction {
     var bytes = slice.bytes
     try each(Self.columns, query, seqs, order, limit: limit) { row in
       let message = try Message(row)
-      guard messages.isEmpty || bytes + message.size <= maxBytes else { return false }
-      bytes += message.size
+      let size = try message.size + row.int(Self.postSizeColumn)
+      guard messages.isEmpty || bytes + size <= maxBytes else { return false }
+      bytes += size
       messages.append(message)
       if try row.bool(RelatedColumn.hasAttachments.position) { attached.append(try row.int(0)) }
       if try row.bool(RelatedColumn.hasActions.position) { actedOn.append(try row.int(0)) }
@@ -188,8 +189,12 @@ extension ReadTransaction {
 
   private static let columns = """
     \(Message.columns),
-    \(relatedColumns)
+    \(relatedColumns),
+    iif(repost_of is null, 0, (select \(Message.contentSize) from message post where post.id = message.repost_of))
     """
+
+  /// The size of the post of a repost, which a response may include.
+  private static let postSizeColumn = Message.columnCount + RelatedColumn.allCases.count
 
   private func neighbour(
     _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order
