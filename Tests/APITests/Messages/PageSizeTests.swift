@@ -142,6 +142,23 @@ import Testing
     }
   }
 
+  @Test func `a snapshot ends where its last messages are too long`() async throws {
+    var bounds = Bounds()
+    bounds.snapshotBytes = 100_000
+    try await Village.open(.inMemory, bounds: bounds) { village in
+      _ = try await village.feed(of: "linus")
+      var groups: [String] = []
+      for number in 0..<5 {
+        groups.append(try await village.conversation("group", by: "grace", with: ["linus"], ["title": "\(number)"]))
+        _ = try await village.post(String(repeating: "wool ", count: 8_000), in: groups[number], as: "grace")
+      }
+      let snapshot = try await village.expect(200, .get, "/snapshot", as: "linus")
+      #expect(snapshot.bool("more_conversations") == true)
+      #expect(snapshot.texts("conversations", "kind") == ["feed", "group", "group"])
+      #expect(snapshot.texts("conversations", "id").dropFirst() == [groups[4], groups[3]])
+    }
+  }
+
   private static let manyCount = 100
   private static let fewCount = 30
 

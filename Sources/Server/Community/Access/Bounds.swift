@@ -161,6 +161,8 @@ public struct Bounds: Sendable {
   /// Entries of a snapshot. Clients page the rest.
   public var snapshotForums = 1_000
   public var snapshotConversations = 2_000
+  /// The size of the last messages of its conversations.
+  public var snapshotBytes = 4 << 20
   public var snapshotUsers = 2_000
 
   /// The maximum body of an upload request with a preview.

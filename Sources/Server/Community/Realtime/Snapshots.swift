@@ -17,11 +17,12 @@ extension Community {
         for: user, seeing: Permissions.readable(to: caller.role), ListSlice(limit: bounds.snapshotForums + 1))
       let own = try tx.ownConversations(of: user, limit: bounds.snapshotConversations + 1)
       snapshot.hasMoreForums = forums.count > bounds.snapshotForums
-      snapshot.hasMoreConversations = own.count > bounds.snapshotConversations
       snapshot.forums = Array(forums.prefix(bounds.snapshotForums))
       var conversations = try tx.readable(
         Array(own.prefix(bounds.snapshotConversations)), in: forums, by: caller, user, bounds)
-      try tx.addLastMessages(to: &conversations)
+      let count = conversations.count
+      try tx.addLastMessages(to: &conversations, maxBytes: bounds.snapshotBytes)
+      snapshot.hasMoreConversations = own.count > bounds.snapshotConversations || conversations.count < count
       snapshot.conversations = try tx.views(conversations, by: caller, bounds)
       snapshot.levels = try tx.levels(of: user)
       snapshot.relations = try tx.relations(of: user)

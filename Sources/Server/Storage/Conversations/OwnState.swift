@@ -29,7 +29,7 @@ extension ReadTransaction {
           left join level l on l.user_id = $1 and l.scope_id = c.id
           left join level f on f.user_id = $1 and f.scope_id = c.forum_id
           where c.state = 'open'
-          order by activity desc
+          order by c.kind = 'feed' desc, activity desc
           limit $2
           """), user.number, limit
       ) { row in
@@ -112,18 +112,22 @@ extension ReadTransaction {
     return relations
   }
 
-  /// Adds the last message of each conversation, unless it is before the user's history.
-  public func addLastMessages(to conversations: inout [OwnConversation]) throws(Refusal) {
-    let ids = conversations.compactMap(\.conversation.lastMessage)
-    var found: [ID<Message>: Message] = [:]
-    for start in stride(from: 0, to: ids.count, by: MessageQuery.maxMessages) {
-      for message in try messages(Array(ids[start...].prefix(MessageQuery.maxMessages))) {
-        found[message.id] = message
-      }
-    }
-    for index in conversations.indices {
-      conversations[index].lastMessage = conversations[index].conversation.lastMessage.flatMap { found[$0] }.map {
-        MessageView($0)
+  /// Adds the last message of each conversation, unless it is before the user's history. The list ends where these messages
+  /// reach `maxBytes`; it has at least one conversation.
+  public func addLastMessages(to conversations: inout [OwnConversation], maxBytes: Int) throws(Refusal) {
+    var bytes = 0
+    for start in stride(from: 0, to: conversations.count, by: MessageQuery.maxMessages) {
+      let part = conversations.indices[start...].prefix(MessageQuery.maxMessages)
+      let last = try messages(part.compactMap { conversations[$0].conversation.lastMessage })
+      let found = Dictionary(last.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
+      for index in part {
+        let message = conversations[index].conversation.lastMessage.flatMap { found[$0] }
+        bytes += message?.size ?? 0
+        guard index == 0 || bytes <= maxBytes else {
+          conversations.removeSubrange(index...)
+          return
+        }
+        conversations[index].lastMessage = message.map { MessageView($0) }
       }
     }
   }
