@@ -159,6 +159,28 @@ import Testing
     }
   }
 
+  @Test func `messages by their ids are whole, and count against the memory budget`() async throws {
+    for memory in [1 << 20, 4 << 20] {
+      try await Village.open(.inMemory, memory: memory) { village in
+        let room = try await village.garden().room
+        try await Self.fill(village, room)
+        let page = try await village.request(.get, "/conversations/\(room)/messages?limit=60", as: "grace")
+        var ids = page.texts("data", "id").compactMap(\.self)
+        var next = page["next"]
+        while let position = next {
+          let page = try await village.request(.get, "/conversations/\(room)/messages?next=\(position)", as: "grace")
+          ids += page.texts("data", "id").compactMap(\.self)
+          next = page["next"]
+        }
+        let answer = try await village.request(.get, "/messages?ids=\(ids.joined(separator: ","))", as: "grace")
+        #expect(ids.count == Self.count && answer.status == (memory > 2 << 20 ? 200 : 503))
+        if answer.status == 200 { #expect(answer.texts("data", "id") == ids) }
+        let few = try await village.request(.get, "/messages?ids=\(ids.prefix(5).joined(separator: ","))", as: "grace")
+        #expect(few.status == 200 && few.count("data") == 5)
+      }
+    }
+  }
+
   private static let manyCount = 100
   private static let fewCount = 30
 

@@ -38,7 +38,10 @@ extension API {
     try context.reserve(for: show)
     let found = try await context.view.getMessages(ids, show, for: context.caller)
     let included = try context.included(include, in: found)
-    return try await context.object(showing: found) { json in json.list(found, included) }
+    // The list is not cut: to a client, a missing message is a lost one.
+    let size = found.reduce(included?.size ?? 0) { $0 + $1.message.size }
+    if size > ListPage<MessageView>.maxBytes { try context.server.reserve(size) }
+    return try await context.object(showing: found, size: size) { json in json.list(found, included) }
   }
 
   @Sendable static func getMessage(_ context: RequestContext) async throws -> Response {

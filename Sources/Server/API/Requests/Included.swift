@@ -29,6 +29,9 @@ struct Included: JSONWritable {
   private let files: [File]?
   private let messages: [MessageView]?
 
+  /// The size of the posts.
+  var size: Int { messages?.reduce(0) { $0 + $1.message.size } ?? 0 }
+
   /// At most this number of users, and of files. A page has fewer reposts.
   static let maxCount = 500
 

@@ -122,12 +122,14 @@ extension RequestContext {
     if show.includesHTML { try server.reserve(ListPage<MessageView>.maxBytes) }
   }
 
-  /// An object with these messages. With much HTML it is written on the rendering thread instead of the event loop.
+  /// An object with these messages. With much HTML, or beyond the size of a page, it is written on the rendering thread instead
+  /// of the event loop.
+  /// - Parameter size: that of the messages, if it has no bound.
   func object(
-    showing messages: [MessageView], _ members: @escaping @Sendable (inout JSONWriter) -> Void
+    showing messages: [MessageView], size: Int = 0, _ members: @escaping @Sendable (inout JSONWriter) -> Void
   ) async throws(Refusal) -> Response {
-    let size = messages.reduce(0) { $0 + ($1.html?.utf8.count ?? 0) }
-    guard size > Self.maxInlineHTML else {
+    let html = messages.reduce(0) { $0 + ($1.html?.utf8.count ?? 0) }
+    guard html > Self.maxInlineHTML || size > ListPage<MessageView>.maxBytes else {
       return .object(reserving: messages.count * Self.usualMessageSize, members)
     }
     let json = try await community.render(for: caller) {
