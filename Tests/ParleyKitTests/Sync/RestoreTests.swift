@@ -418,6 +418,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `the stored timeline ends with the history of the server`(isRewound: Bool) async throws {
+    try await ScriptedSite.open { site in
+      let feed = try await site.client("ada").send(.createConversation(.feed)).conversation.id
+      try await site.post("lost", as: "ada", in: feed)
+      let transport = RestartedTransport(site.server("ada"))
+      let ada = try SiteClient(site, "ada") { _ in transport }
+      try await ada.sync.catchUp()
+      let age = await ada.cache.responseAge
+      let page = try await site.client("ada").send(.getTimeline()).elements.map { TimelineEntry(entry: $0, post: $0) }
+      try await ada.cache.setTimeline(page, asOf: age)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.timeline.map(\.entry.message.content?.text) == ["lost"])
+      let cursor = try #require(await ada.cache.replica.cursor)
+      if isRewound {
+        try await ada.cache.move(
+          to: EventCursor(epoch: cursor.epoch, start: "gone", event: cursor.event + 1_000))
+      } else {
+        transport.restart(from: cursor.start)
+      }
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.timeline.isEmpty)
+      // The response to a request of before.
+      try await ada.cache.setTimeline(page, asOf: age)
+      #expect(await ada.cache.timeline.isEmpty)
+    }
+  }
+
   @Test func `after a restart only conversations beyond the cursor are compared`() async throws {
     try await ScriptedSite.open { site in
       let garden = try await site.group("ada", "grace")

@@ -211,8 +211,9 @@ public actor Cache {
       conversations: names.compactMap { ID($0) }.sorted(), users: ids(Self.userPrefix), forums: ids(Self.forumPrefix),
       hasGone: names.contains(Self.goneName))
     var changes = CacheChanges()
+    changes.rows = [CacheRow(.note, Self.timelineNote, nil)]
     if !beyond.conversations.isEmpty {
-      changes.rows = [
+      changes.rows += [
         CacheRow(.note, "generation", writing: generation + 1),
         CacheRow(.note, Self.actionsNote, writing: max(1, cursor)),
       ]

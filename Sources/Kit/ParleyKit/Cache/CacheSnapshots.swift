@@ -41,6 +41,7 @@ extension Cache {
       if before?.isOtherHistory(than: snapshot.cursor) ?? true {
         generation += 1
         changes.rows.append(CacheRow(.note, "generation", writing: generation))
+        changes.rows.append(CacheRow(.note, Self.timelineNote, nil))
       }
       // A digest does not cover actions: those of cached messages may be stale from now on.
       changes.rows.append(CacheRow(.note, Self.actionsNote, writing: snapshot.cursor.event))

@@ -27,7 +27,8 @@ extension TimelineEntry: JSONWritable, JSONReadable {
 }
 
 extension Cache {
-  private static let timelineNote = "timeline"
+  /// No cursor covers the page: another start of the server may have lost its posts.
+  static let timelineNote = "timeline"
 
   /// The stored page; empty without one, and after an update of the app that reads another form.
   var timeline: [TimelineEntry] {
@@ -35,9 +36,9 @@ extension Cache {
     do throws(JSONError) { return try [TimelineEntry](json: JSONValue(parsing: raw.bytes)) } catch { return [] }
   }
 
-  /// Stores the first page of a response, unless the cache was erased since the request.
+  /// Stores the first page of a response, unless the cache was erased or the server restarted since the request.
   func setTimeline(_ entries: [TimelineEntry], asOf age: ResponseAge) throws(CacheFault) {
-    guard age.eraseCount == eraseCount else { return }
+    guard isCurrent(age) else { return }
     try save([CacheRow(.note, Self.timelineNote, writing: entries)])
   }
 
