@@ -16,6 +16,10 @@ struct TLSFailure: Error {
   /// Bytes that passed through each BIO since it was created.
   private var fedBytes = 0
   private var droppedBytes = 0
+  /// Unsent ciphertext bytes.
+  private(set) var pending = 0
+  /// Whether all received ciphertext was read. Another `SSL_read` would allocate OpenSSL's buffer to find nothing.
+  private var isDrained = false
   private(set) var peerClosed = false
   private var isFailed = false
   /// The expected SHA-256 of the peer's certificate, checked after the handshake.
@@ -71,7 +75,7 @@ struct TLSFailure: Error {
   }
 
   private func replaceOutgoing() {
-    guard droppedBytes > Self.maxUsed, unsafe BIO_ctrl_pending(outgoing) == 0, let fresh = unsafe BIO_new(BIO_s_mem())
+    guard droppedBytes > Self.maxUsed, pending == 0, let fresh = unsafe BIO_new(BIO_s_mem())
     else {
       return
     }
@@ -84,13 +88,15 @@ struct TLSFailure: Error {
   func feed(_ bytes: UnsafeRawBufferPointer) {
     // A memory BIO accepts all bytes. One read returns at most the size of the loop's buffer.
     fedBytes += bytes.count
+    isDrained = false
     _ = unsafe BIO_write(incoming, bytes.baseAddress, Int32(bytes.count))
   }
 
   /// Advances the handshake. Returns true when it is complete.
   func handshake() throws(TLSFailure) -> Bool {
-    ERR_clear_error()
+    parley_ERR_clear()
     let result = unsafe SSL_do_handshake(ssl)
+    countPending()
     if result == 1 {
       try checkPin()
       return true
@@ -116,14 +122,18 @@ struct TLSFailure: Error {
 
   /// Reads decrypted bytes. Returns 0 if none are available.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSFailure) -> Int {
-    if peerClosed { return 0 }
-    ERR_clear_error()
+    if peerClosed || isDrained { return 0 }
+    parley_ERR_clear()
     let count = unsafe SSL_read(ssl, buffer.baseAddress, Int32(buffer.count))
-    if count > 0 { return Int(count) }
+    countPending()
+    if count > 0 {
+      if unsafe BIO_ctrl_pending(incoming) == 0 && SSL_has_pending(ssl) == 0 { drained() }
+      return Int(count)
+    }
     let error = unsafe SSL_get_error(ssl, count)
     switch error {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
-      replaceIncoming()
+      drained()
       return 0
     case SSL_ERROR_ZERO_RETURN:
       peerClosed = true
@@ -133,11 +143,17 @@ struct TLSFailure: Error {
     }
   }
 
+  private func drained() {
+    isDrained = true
+    replaceIncoming()
+  }
+
   /// Encrypts a prefix of `bytes` and returns its length.
   func write(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
     guard bytes.count > 0 else { return 0 }
-    ERR_clear_error()
+    parley_ERR_clear()
     let count = unsafe SSL_write(ssl, bytes.baseAddress, Int32(min(bytes.count, 16_384)))
+    countPending()
     if count > 0 { return Int(count) }
     let error = unsafe SSL_get_error(ssl, count)
     if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return 0 }
@@ -147,13 +163,15 @@ struct TLSFailure: Error {
   /// Sends close_notify, so that the peer can detect truncation.
   func close() {
     guard !isFailed else { return }
-    ERR_clear_error()
+    parley_ERR_clear()
     _ = unsafe SSL_shutdown(ssl)
+    countPending()
   }
 
   // MARK: Outgoing ciphertext
 
-  var pending: Int { unsafe BIO_ctrl_pending(outgoing) }
+  /// Only calls of OpenSSL produce ciphertext.
+  private func countPending() { pending = unsafe BIO_ctrl_pending(outgoing) }
 
   func withCiphertext(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
     var start: UnsafeMutablePointer<CChar>?
@@ -164,6 +182,7 @@ struct TLSFailure: Error {
   /// Removes sent ciphertext.
   func dropCiphertext(_ count: Int) {
     unsafe parley_BIO_drop(outgoing, count)
+    pending -= count
     droppedBytes += count
     replaceOutgoing()
   }
