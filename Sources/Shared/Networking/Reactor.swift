@@ -3,6 +3,7 @@
 // Functions that call handlers take the loop as an isolated parameter, so that handlers can start tasks on it.
 
 import Dispatch
+import Glibc
 
 final class Reactor {
   private let poller: any Poller
@@ -269,13 +270,16 @@ struct DeadlineHeap {
   }
 }
 
-/// Read buffer memory, shared by all connections of a loop.
+/// Read buffer memory, shared by all connections of a loop. It has a mapping of its own, so that it holds only the pages that
+/// a read has filled.
 @safe struct InputBuffer: ~Copyable {
   let bytes: UnsafeMutableRawBufferPointer
 
   init(size: Int) {
-    unsafe bytes = .allocate(byteCount: size, alignment: 16)
+    let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    unsafe precondition(start != MAP_FAILED, "no memory for a read buffer")
+    unsafe bytes = UnsafeMutableRawBufferPointer(start: start, count: size)
   }
 
-  deinit { unsafe bytes.deallocate() }
+  deinit { unsafe munmap(bytes.baseAddress, bytes.count) }
 }
