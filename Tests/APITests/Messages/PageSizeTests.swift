@@ -123,7 +123,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       let feed = try await village.feed(of: "grace")
       try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
-      let text = String(repeating: "wool ", count: 12_000)
+      let text = String(repeating: "🧶", count: 15_000)
       for number in 0..<Self.fewCount {
         let post = try await village.post(text, in: feed, as: "grace")
         try await village.repost(post, as: "linus")
@@ -150,7 +150,7 @@ import Testing
       var groups: [String] = []
       for number in 0..<5 {
         groups.append(try await village.conversation("group", by: "grace", with: ["linus"], ["title": "\(number)"]))
-        _ = try await village.post(String(repeating: "wool ", count: 8_000), in: groups[number], as: "grace")
+        _ = try await village.post(String(repeating: "🧶", count: 10_000), in: groups[number], as: "grace")
       }
       let snapshot = try await village.expect(200, .get, "/snapshot", as: "linus")
       #expect(snapshot.bool("more_conversations") == true)
