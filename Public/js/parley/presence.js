@@ -33,8 +33,8 @@ export class Presences {
  * @param {Map<string, string[]>} topics By tab.
  */
 export function shown(tabs, topics) {
-  const watched = [...tabs].flatMap((tab) => topics.get(tab) ?? []).filter((it) => it.startsWith('conversation:'));
-  return [...new Set(watched)].map((it) => it.slice('conversation:'.length)).sort().slice(0, 16);
+  const watched = [...tabs].flatMap((tab) => topics.get(tab) ?? []);
+  return [...new Set(watched.flatMap((it) => it.split('conversation:')[1] ?? []))].sort().slice(0, 16);
 }
 
 /** Whether this tab is visible. A short absence does not count. */

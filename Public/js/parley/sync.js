@@ -138,8 +138,8 @@ export class Sync {
   }
 
   presentAnew() {
-    const shown = this.#shown.length > 0 ? { conversation_ids: this.#shown } : {};
-    if (this.live.state === 'live') this.live.command('presence', { state: this.#presence, ...shown }).catch(() => {});
+    const [state, shown] = [this.#presence, this.#shown];
+    if (this.live.state === 'live') this.live.command('presence', shown[0] ? { state, conversation_ids: shown } : { state }).catch(() => {});
   }
 
   /** Fetches the user's events since the cursor now, also where no connection delivers them. */
@@ -204,7 +204,7 @@ export class Sync {
       if (frame.cursor) await this.moveCursor(frame.cursor, { covered: this.#atHello });
       if (Object.keys(this.#beforeHello).length > 0) await this.confirm(this.#beforeHello);
       this.live.caughtUp();
-      if (this.#presence === 'away' || this.#shown.length > 0) this.presentAnew();
+      if (this.#presence === 'away' || this.#shown[0]) this.presentAnew();
       if (this.topics.size > 0) await this.#subscribe([...this.topics]);
     } else if (frame.event === 'restarted') {
       await (await recovering()).restart(this, frame.cursor);
