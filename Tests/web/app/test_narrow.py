@@ -77,7 +77,7 @@ class Narrow(Village):
         bar = page.locator(".page-bar")
         expect(page.get_by_role("heading", name=topic["title"], level=2)).to_be_visible()
         expect(bar.get_by_role("link", name="Garden")).to_be_visible()
-        self.eventually(page, 0, lambda: self.box(bar.locator("h1"))["height"])
+        self.eventually(page, 1, lambda: self.box(bar.locator("h1"))["height"])
 
     def test_a_message_reaches_an_open_app_and_the_sender_sees_it(self):
         direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, self.tokens["lin"])
