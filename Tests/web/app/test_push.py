@@ -1,5 +1,5 @@
-"""Push subscriptions in Chromium. No browser subscribes without the service of its vendor, so that part of the browser is
-replaced."""
+"""Push messages in Chromium: the service worker shows a notification for each message that the browser delivers, and the app subscribes
+the device. No browser subscribes without the service of its vendor, so that part of the browser is replaced."""
 
 import json
 import ssl
@@ -13,6 +13,8 @@ from playwright.sync_api import expect
 from servers import free_port
 from test_flows import Village
 
+SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body, tag, data }) => ({ title, body, tag, ...data }))"""
+CLOSE_ALL = "async () => { for (const it of await (await navigator.serviceWorker.ready).getNotifications()) it.close(); }"
 
 # The browser's connection to the push service of its vendor, and the question for the permission.
 VENDOR = """(() => {
@@ -81,6 +83,103 @@ class Pushing(Village):
         page = self.page(context)
         self.open(page)
         return page
+
+
+class Delivering(Pushing):
+    def setUp(self):
+        super().setUp()
+        self.deliver = None
+
+    def worker(self, page):
+        """Prepares `deliver`, which hands a push message to the service worker of the page, and waits for its notification."""
+        page.context.grant_permissions(["notifications"], origin=self.origin)
+        page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+        # A page without the app, which closes the notifications of deleted and read messages as soon as it learns of them.
+        page.goto(f"{self.origin}/docs")
+        session, found = page.context.new_cdp_session(page), {}
+        session.on("ServiceWorker.workerRegistrationUpdated", lambda it: found.update(
+            {one["scopeURL"]: one["registrationId"] for one in it["registrations"] if not one["isDeleted"]}))
+        # To ask for the notifications while one is about to be displayed makes Chromium drop it.
+        displayed = []
+        session.on("BackgroundService.backgroundServiceEventReceived", lambda it: displayed.append(it["backgroundServiceEvent"]["eventName"]))
+        session.send("BackgroundService.startObserving", {"service": "notifications"})
+        session.send("BackgroundService.setRecording", {"shouldRecord": True, "service": "notifications"})
+        session.send("ServiceWorker.enable")
+        self.eventually(page, True, lambda: f"{self.origin}/" in found)
+
+        def deliver(data):
+            count = displayed.count("Notification displayed")
+            session.send("ServiceWorker.deliverPushMessage", {
+                "origin": self.origin, "registrationId": found[f"{self.origin}/"], "data": data})
+            self.eventually(page, count + 1, lambda: displayed.count("Notification displayed"))
+
+        self.deliver = deliver
+
+    def shown(self, page, data):
+        """The notifications after a message, which are then closed."""
+        self.deliver(data)
+        self.eventually(page, True, lambda: len(page.evaluate(SHOWN)) > 0)
+        # The work of the worker after the notification: it closes those that were read.
+        page.wait_for_load_state("networkidle")
+        found = page.evaluate(SHOWN)
+        page.evaluate(CLOSE_ALL)
+        # A late close would close the next notification, which has the same tag.
+        self.eventually(page, 0, lambda: len(page.evaluate(SHOWN)))
+        return found
+
+    def message(self, title, body, notification, message, room):
+        return json.dumps({"web_push": 8030, "notification": {
+            "title": title, "body": body, "dir": "auto", "navigate": f"{self.origin}/m/{message}", "tag": f"c{room}", "app_badge": 1,
+            "data": {"notification_id": notification, "kind": "mention", "conversation_id": room, "message_id": message, "revision": 1}}})
+
+    def mention(self, text):
+        """The payload of a mention, and the id of its message."""
+        message = self.say(text)["id"]
+        newest = self.call("GET", "/inbox?kind=mention&limit=1", token=self.tokens["ada"])["data"][0]
+        self.assertEqual(newest["message_id"], message)
+        return self.message("Grace", text, newest["id"], message, self.garden["room_id"]), message
+
+    def test_each_message_shows_one_notification(self):
+        page = self.entered("ada")
+        self.worker(page)
+        payload, message = self.mention("Bring the key, @ada")
+        whole = [{"title": "Grace", "body": "Bring the key, @ada", "tag": f"c{self.garden['room_id']}",
+                  "address": f"/m/{message}", "id": json.loads(payload)["notification"]["data"]["notification_id"]}]
+        with self.subTest("full"):
+            self.assertEqual(self.shown(page, payload), whole)
+        host = self.origin.removeprefix("https://")
+        for name, data in (
+                ("empty", ""), ("text", "hello"), ("cut", payload[:len(payload) // 2]), ("list", "[]"), ("null", "null"),
+                ("without a notification", "{}"), ("null as its notification", '{"notification": null}'),
+                ("other types", '{"notification": {"title": 5, "body": [], "navigate": {}, "tag": {}, "data": "x", "app_badge": "x"}}')):
+            with self.subTest(name):
+                found = self.shown(page, data)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(found[0]["title"], (host, "5"))
+        with self.subTest("the message was deleted"):
+            self.call("DELETE", f"/messages/{message}", token=self.tokens["grace"])
+            self.assertEqual(self.shown(page, payload), whole)
+        with self.subTest("the copy of the app was deleted"):
+            page.evaluate("async () => { for (const name of await caches.keys()) await caches.delete(name); }")
+            self.assertEqual(self.shown(page, payload), whole)
+        with self.subTest("no network"):
+            page.context.set_offline(True)
+            self.assertEqual(self.shown(page, payload), whole)
+            page.context.set_offline(False)
+        with self.subTest("signed out"):
+            page.context.clear_cookies()
+            self.assertEqual(self.shown(page, payload), whole)
+
+    def test_a_message_closes_those_that_were_read_elsewhere(self):
+        page = self.entered("ada")
+        self.worker(page)
+        kitchen = self.call("POST", "/forums", {"title": "Kitchen", "visibility": "public"}, self.tokens["ada"])["room_id"]
+        first, read = self.mention("One, @ada")
+        self.deliver(first)
+        self.eventually(page, 1, lambda: len(page.evaluate(SHOWN)))
+        self.call("PUT", f"/conversations/{self.garden['room_id']}/read", {"message_id": read}, self.tokens["ada"])
+        self.deliver(self.message("Lin", "Two", "1", "1", kitchen))
+        self.eventually(page, [f"c{kitchen}"], lambda: [it["tag"] for it in page.evaluate(SHOWN)])
 
 
 class Subscribing(Pushing):
