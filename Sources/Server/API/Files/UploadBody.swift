@@ -49,7 +49,7 @@ final class UploadBody {
     var hasFile = form == nil
     if var form {
       try await context.forEachBodyChunk { chunk in try await self.parse(chunk, &form) }
-      guard form.isDone else { throw Problem.badRequest("The form is cut off.") }
+      try form.finish()
       hasFile = fileName != nil
     } else {
       try await context.forEachBodyChunk { chunk in try await self.file?.receive(chunk) }
@@ -67,22 +67,11 @@ final class UploadBody {
 
   private func parse(_ chunk: [UInt8], _ form: inout MultipartDecoder) async throws {
     var start = 0
-    while start < chunk.count {
-      let (event, length): (MultipartDecoder.Event, Int)
-      do {
-        (event, length) = try form.next(chunk.span.extracting(start..<chunk.count))
-      } catch {
-        var problem = Problem.badRequest(error.explanation)
-        problem.closesConnection = true
-        throw problem
-      }
-      switch event {
+    while let piece = try form.nextPiece(of: chunk, from: &start) {
+      switch piece {
       case .part(let next): try begin(next)
-      case .payload(let range): try await store(Array(chunk[(start + range.lowerBound)..<(start + range.upperBound)]))
-      case .bufferedPayload(let bytes): try await store(bytes)
-      case .more, .end: break
+      case .bytes(let bytes): try await store(bytes)
       }
-      start += length
     }
   }
 

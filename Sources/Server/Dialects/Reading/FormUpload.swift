@@ -27,27 +27,14 @@ struct FormUpload {
     var parts = Parts(file: part)
     while let chunk = try await request.body.read() {
       var start = 0
-      while start < chunk.count {
-        let (event, length): (MultipartDecoder.Event, Int)
-        do {
-          (event, length) = try form.next(chunk.span.extracting(start..<chunk.count))
-        } catch {
-          var problem = Problem.badRequest(error.explanation)
-          problem.closesConnection = true
-          throw problem
-        }
-        switch event {
+      while let piece = try form.nextPiece(of: chunk, from: &start) {
+        switch piece {
         case .part(let next): try parts.begin(next)
-        case .payload(let range):
-          let bytes = Array(chunk[(start + range.lowerBound)..<(start + range.upperBound)])
-          if try parts.take(bytes) { try await receive(bytes) }
-        case .bufferedPayload(let bytes): if try parts.take(bytes) { try await receive(bytes) }
-        case .more, .end: break
+        case .bytes(let bytes): if try parts.take(bytes) { try await receive(bytes) }
         }
-        start += length
       }
     }
-    guard form.isDone else { throw Problem.badRequest("The form is cut off.") }
+    try form.finish()
     fields = try parts.members()
     fileName = parts.fileName
   }
