@@ -198,9 +198,7 @@ public enum Permissions {
   /// is, and in no other.
   public static func operations(of viewer: ForumViewer, in forum: Forum) -> [ForumAccess.Operation] {
     let role = viewer.role
-    var standing = ForumStanding(
-      visibility: forum.visibility, write: forum.write, startTopics: forum.startTopics, roomMention: forum.roomMention,
-      isLocked: forum.isLocked, isArchived: forum.isArchived)
+    var standing = ForumStanding(forum)
     if forum.isDefault, role == .member { standing.role = .member }
     if case .group(let group) = viewer { standing.groupAccess = forum.access(of: group) }
     let rights = rights(of: role, in: standing)

@@ -10,9 +10,7 @@ extension ReadTransaction {
     let unread = try caller.user.map { user throws(Refusal) in try unreadByForum(of: user, limited, caller) }
     for index in forums.indices {
       let forum = forums[index].forum
-      let standing = ForumStanding(
-        visibility: forum.visibility, role: forums[index].role, groupAccess: forums[index].groupAccess)
-      guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
+      guard Permissions.rights(of: caller.role, in: forums[index].standing).contains(.read) else { continue }
       var activity = ForumActivity()
       activity.topicCount = try topicCount(of: forum.id, max: Forum.maxCounted)
       let reader = limited.contains(forum.id) ? caller : nil

@@ -47,10 +47,8 @@ extension ReadTransaction {
     _ conversations: [OwnConversation], in known: [ForumView], by caller: Caller, _ user: ID<User>, _ bounds: Bounds
   ) throws(Refusal) -> [OwnConversation] {
     let ids = Set(conversations.compactMap(\.conversation.forum)).sorted()
-    var standings = Dictionary(known.map { ($0.forum.id, Self.standing($0)) }) { one, _ in one }
-    for view in try forums(ids.filter { standings[$0] == nil }, for: user) {
-      standings[view.forum.id] = Self.standing(view)
-    }
+    var standings = Dictionary(known.map { ($0.forum.id, $0.standing) }) { one, _ in one }
+    for view in try forums(ids.filter { standings[$0] == nil }, for: user) { standings[view.forum.id] = view.standing }
     let limited = try forumsWithHistoryStart(among: ids, for: user)
     var readable: [OwnConversation] = []
     for own in conversations {
@@ -65,10 +63,6 @@ extension ReadTransaction {
         limited.contains(id) ? try ownConversation(own.conversation.id, for: caller, user, bounds) : own)
     }
     return readable
-  }
-
-  private static func standing(_ view: ForumView) -> ForumStanding {
-    ForumStanding(visibility: view.forum.visibility, role: view.role, groupAccess: view.groupAccess)
   }
 
   /// The users that appear in the snapshot. A guest gets only those it may see.

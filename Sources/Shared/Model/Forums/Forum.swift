@@ -223,6 +223,9 @@ public struct ForumView: Sendable, Hashable {
     self.memberCount = memberCount
     self.opened = opened
   }
+
+  /// The facts by which the viewer's rights are derived; of a silenced one, those to read.
+  public var standing: ForumStanding { ForumStanding(forum, role: role, groupAccess: groupAccess) }
 }
 
 extension LastTopic: JSONWritable {

@@ -84,6 +84,13 @@ public struct ForumStanding: Sendable, Hashable {
     self.groupAccess = groupAccess
     self.isSilenced = isSilenced
   }
+
+  /// The facts of a forum, for a user with this role and this access by groups who is not silenced.
+  public init(_ forum: Forum, role: ForumRole? = nil, groupAccess: GroupAccess? = nil) {
+    self.init(
+      visibility: forum.visibility, write: forum.write, startTopics: forum.startTopics, roomMention: forum.roomMention,
+      isLocked: forum.isLocked, isArchived: forum.isArchived, role: role, groupAccess: groupAccess)
+  }
 }
 
 /// Facts about a user in a conversation.
