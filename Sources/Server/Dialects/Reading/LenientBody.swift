@@ -1,4 +1,4 @@
-// Bodies of App.net and pnut: JSON, a form, or the fields of a multipart form, in whatever form the client likes.
+// Bodies of App.net and pnut: JSON, a form, or the fields of a multipart form.
 
 import API
 import ParleyJSON
