@@ -19,14 +19,13 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pyotp
-from servers import PARLEY, TOP, free_port
+from dialect_site import ENDLESS, PASSWORD, DialectSite
+from servers import PARLEY, TOP
 from serving import ServingTest, parley
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-PASSWORD = "wool and needles"
 REST = "/mormessages/api/rest"
-ENDLESS = [f"--rate-{name}={1_000_000}" for kind in ("login", "guessing", "sending", "writing") for name in (kind, f"{kind}-burst")]
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 HOUR = 3_600_000
@@ -36,47 +35,12 @@ def basic(name, password=PASSWORD):
     return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
-class DialectTest(ServingTest):
+class DialectTest(DialectSite):
     flags = ("--dialects", "mormessages", *ENDLESS)
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.data = str(Path(cls.folder) / "data")
-        cls.port = free_port()
-        cls.server = cls.serve()
-        cls.addClassCleanup(lambda: cls.server.stop())
-        cls.tokens = {}
-        for name, role in [("ada", "owner"), ("grace", "member"), ("linus", "member"), ("mira", "moderator")]:
-            cls.say("user", "create", name, "--role", role, "--password-stdin", given=PASSWORD + "\n")
-            cls.tokens[name] = cls.say("token", name, "--scope", "admin").strip()
-
-    @classmethod
-    def serve(cls, *more):
-        return cls.start(*parley(cls.folder, *cls.flags, *more, listen=f"127.0.0.1:{cls.port}"))
-
-    @classmethod
-    def say(cls, *arguments, given=None):
-        done = subprocess.run([PARLEY, *arguments, "--data", cls.data], input=given, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    @classmethod
-    def add_user(cls, name):
-        """A new member, with a token of the scope `admin`."""
-        cls.say("user", "create", name, "--password-stdin", given=PASSWORD + "\n")
-        cls.tokens[name] = cls.say("token", name, "--scope", "admin").strip()
+    users = (*DialectSite.users, ("mira", "moderator"))
 
     def sessions(self, name):
         return self.native("GET", "/sessions", name=name)["data"]
-
-    def request(self, method, path, body=None, source=None, **fields):
-        """The status, the fields and the body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60, source_address=source)
-        with closing(connection):
-            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
 
     def ask(self, method, path, body=None, name="ada", **fields):
         """The status and the JSON of an answer, its text, or nothing."""
@@ -790,8 +754,7 @@ class Rights(DialectTest):
     def setUpClass(cls):
         super().setUpClass()
         for name, role in [("gus", "guest"), ("silas", "member"), ("ben", "member"), ("bob", "member")]:
-            cls.say("user", "create", name, "--role", role, "--password-stdin", given=PASSWORD + "\n")
-            cls.tokens[name] = cls.say("token", name, "--scope", "admin").strip()
+            cls.add_user(name, role)
         cls.tokens["reader"] = cls.say("token", "grace", "--scope", "read").strip()
         cls.tokens["elsewhere"] = cls.say("token", "ada", "--scope", "write", "--only-forum", cls.forum_of(cls, "Elsewhere")).strip()
 

@@ -7,19 +7,18 @@ import io
 import json
 import re
 import shutil
-import struct
-import subprocess
 import sys
 import tempfile
 import types
 import unittest
 import zipfile
-import zlib
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from servers import BUILD, PARLEY, free_port
+from dialect_site import ENDLESS, PASSWORD, DialectSite
+from import_sources import png
+from servers import BUILD
 from serving import ServingTest, parley
 
 sys.path += [str(path) for path in (BUILD / "tools" / "pnut").glob("lib/python3*/site-packages")]
@@ -30,9 +29,6 @@ import requests  # noqa: E402
 from pnutpy import errors  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
-PASSWORD = "wool and needles"
-KINDS = ("login", "guessing", "sending", "writing", "searches")
-ENDLESS = [f"--rate-{name}={1_000_000}" for kind in KINDS for name in (kind, f"{kind}-burst")]
 PM = "io.pnut.core.pm"
 CHAT = "io.pnut.core.chat"
 
@@ -104,31 +100,15 @@ class Recording:
         return getattr(self.api, name)
 
 
-def png(width=8, height=8):
-    """A picture of one color."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + b"\x20\x80\xf0" * width for _ in range(height))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-class PnutTest(ServingTest):
+class PnutTest(DialectSite):
     flags = ("--dialects", "pnut", *ENDLESS)
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = str(Path(cls.folder) / "data")
-        cls.port = free_port()
-        cls.server = cls.enterClassContext(
-            cls.start(*parley(cls.folder, *cls.flags, listen=f"127.0.0.1:{cls.port}")))
-        cls.tokens, cls.clients, cls.ids = {}, {}, {}
-        for name, role in [("ada", "owner"), ("grace", "member"), ("linus", "member")]:
-            cls.say("user", "create", name, "--role", role, "--password-stdin", given=PASSWORD + "\n")
-            cls.tokens[name] = cls.say("token", name, "--scope", "admin").strip()
-            api = pnutpy.API.build_api(f"http://127.0.0.1:{cls.port}/v1", cls.tokens[name])
+        cls.clients, cls.ids = {}, {}
+        for name, token in cls.tokens.items():
+            api = pnutpy.API.build_api(f"http://127.0.0.1:{cls.port}/v1", token)
             cls.clients[name] = Recording(api)
             cls.ids[name] = str(api.get_user("me")[0].id)
         # The first message of a stranger would be a request.
@@ -143,23 +123,10 @@ class PnutTest(ServingTest):
         assert answer.status_code < 300, answer.text
         return answer.json() if answer.content else None
 
-    @classmethod
-    def say(cls, *arguments, given=None):
-        done = subprocess.run([PARLEY, *arguments, "--data", cls.data], input=given, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
     def setUp(self):
         self.ada, self.grace, self.linus = (self.clients[name] for name in ("ada", "grace", "linus"))
         for client in self.clients.values():
             client.made.clear()
-
-    def request(self, method, path, body=None, **fields):
-        """The status, the fields and the body of an answer."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
-            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
 
     def ask(self, method, path, body=None, name="ada", **fields):
         """The status and the JSON of an answer."""
@@ -340,7 +307,7 @@ class EveryCall(PnutTest):
     def test_the_avatar_is_uploaded(self):
         before, _ = self.linus.get_user("me")
         self.assertTrue(before.content.avatar_image.is_default)
-        after, _ = self.linus.update_avatar("me", files={"avatar": ("avatar.png", io.BytesIO(png()), "image/png")})
+        after, _ = self.linus.update_avatar("me", files={"avatar": ("avatar.png", io.BytesIO(png(8)), "image/png")})
         image = after.content.avatar_image
         self.assertEqual((image.is_default, image.width, image.height), (False, 8, 8))
         self.assertEqual(requests.get(image.url).headers["Content-Type"], "image/png")
@@ -364,7 +331,7 @@ class EveryCall(PnutTest):
     def test_staff_delete_pictures_of_others(self):
         for name in ("avatar", "cover"):
             with self.subTest(name=name):
-                getattr(self.linus, f"update_{name}")("me", files={name: (f"{name}.png", io.BytesIO(png()), "image/png")})
+                getattr(self.linus, f"update_{name}")("me", files={name: (f"{name}.png", io.BytesIO(png(8)), "image/png")})
                 self.assertEqual(self.ask("DELETE", f"/users/@linus/{name}", name="grace")[0], 403)
                 self.assertEqual(self.ask("DELETE", f"/users/@unknown/{name}", name="grace")[0], 404)
                 self.assertFalse(self.linus.get_user("me")[0].content[f"{name}_image"]["is_default"])
@@ -550,7 +517,7 @@ class EveryCall(PnutTest):
         self.assertEqual(self.ada.get_file_content(file).content, png(4, 2))
         self.assertEqual(requests.get(file.url).content, png(4, 2))
         for change in (lambda: self.ada.update_file(file, data={"name": "x"}),
-                       lambda: self.ada.set_file_content(file, files={"content": io.BytesIO(png())})):
+                       lambda: self.ada.set_file_content(file, files={"content": io.BytesIO(png(8))})):
             with self.assertRaises(errors.PnutPermissionDenied):
                 change()
         with self.assertRaises(errors.PnutMissing):
@@ -1112,7 +1079,7 @@ class OwnTests(PnutTest):
         shutil.copytree(BUILD / "tools" / "pnut-source" / "tests", folder)
         (folder / "data").mkdir(exist_ok=True)
         for name in ("avatar", "cover"):
-            (folder / "data" / f"{name}.png").write_bytes(png())
+            (folder / "data" / f"{name}.png").write_bytes(png(8))
         package, config = types.ModuleType("tests"), types.ModuleType("tests.config")
         package.__path__ = [str(folder)]
         config.PnutpyTestCase = type("PnutpyTestCase", (unittest.TestCase,), {"api": api, "username": "grace"})
