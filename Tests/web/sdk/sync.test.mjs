@@ -1305,9 +1305,10 @@ test('presence is known while subscribed and connected', async () => {
   assert.deepEqual(emitted, [null, online, null]);
 });
 
-test('a hidden tab sends away only if the visible tab stays closed', async () => {
+/** A `BroadcastChannel` of one browser. */
+function channelType() {
   const channels = new Set();
-  class Channel {
+  return class {
     constructor() {
       channels.add(this);
     }
@@ -1317,7 +1318,11 @@ test('a hidden tab sends away only if the visible tab stays closed', async () =>
     close() {
       channels.delete(this);
     }
-  }
+  };
+}
+
+test('a hidden tab sends away only if the visible tab stays closed', async () => {
+  const Channel = channelType();
   const { peer, connect, parley } = await opened({ parley: { awayAfter: 20, BroadcastChannel: Channel } });
   await connect();
   await isLive(parley);
@@ -1727,18 +1732,7 @@ test('a hidden app is away after a while, also after a reconnect', async () => {
 });
 
 test('the conversations on the screen of visible tabs are told, also after a reconnect', async () => {
-  const channels = new Set();
-  class Channel {
-    constructor() {
-      channels.add(this);
-    }
-    postMessage(data) {
-      for (const other of channels) if (other !== this) other.onmessage?.({ data });
-    }
-    close() {
-      channels.delete(this);
-    }
-  }
+  const Channel = channelType();
   const { peer, connect, parley } = await opened({ parley: { BroadcastChannel: Channel } });
   await connect();
   await isLive(parley);
