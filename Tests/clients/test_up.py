@@ -1,5 +1,6 @@
 """`parley up`: a machine of its own becomes a site, on a terminal and by flags. The programs of systemd are stand-ins."""
 
+import codecs
 import os
 import pty
 import re
@@ -211,6 +212,8 @@ class Up(unittest.TestCase):
         if process == 0:
             command = [str(part) for part in machine.command("chat.parley.test")]
             os.execvpe(command[0], command, {**machine.environment, "TERM": "xterm"})
+        # A read may end within a character.
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         said, keys, deadline, answered = "", 0, time.monotonic() + 100, 0
         while time.monotonic() < deadline:
             if not select.select([terminal], [], [], 1)[0]:
@@ -221,7 +224,7 @@ class Up(unittest.TestCase):
                 break
             if not part:
                 break
-            said += part.decode(errors="replace")
+            said += decoder.decode(part)
             if answers and answers[0][0] in said[answered:] and said.endswith("]: "):
                 text = answers.pop(0)[1] + "\n"
                 answered = len(said)
