@@ -110,7 +110,7 @@ def public_urls(port=443):
 
 
 class Certificates(ServingTest):
-    """A certificate of 24 seconds is renewed after 16. Nine nonces of ten are refused."""
+    """A certificate of 45 seconds is renewed after 30. Nine nonces of ten are refused."""
 
     part = "hosting"
 
@@ -119,7 +119,7 @@ class Certificates(ServingTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.authority = cls.enterClassContext(Authority(cls.folder, "certificates", lifetime=24, refused_nonces=90))
+        cls.authority = cls.enterClassContext(Authority(cls.folder, "certificates", lifetime=45, refused_nonces=90))
 
     def start_server(self):
         return self.start(*parley(self.folder, *self.authority.arguments, *public_urls(),
