@@ -219,9 +219,10 @@ class ScheduledBackups(ServingTest):
         self.assertEqual(restored.returncode, 0, restored.stderr)
         self.assertIn("Restored standard input to ", restored.stdout)
         whole = archive.read_bytes()
+        middle = len(whole) // 2
         for content, reason in (
                 (whole[:-1], "it is truncated"), (whole + b"x", "it has extra bytes after its end"), (b"", "it is truncated"),
-                (b"x" * 2000, "it is not a Parley backup"), (whole[:3000] + b"!" + whole[3001:], "has been altered")):
+                (b"x" * 2000, "it is not a Parley backup"), (whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:], "has been altered")):
             archive.write_bytes(content)
             refused = self.restore("-", "empty", archive)
             self.assertEqual(refused.returncode, 1)
