@@ -926,7 +926,7 @@ function drawnSeeds() {
 const { fixed, first, count } = drawnSeeds();
 
 test(`${fixed + count} schedules of the outbox lose, double and change nothing`, async (t) => {
-  t.diagnostic(`new seeds: ${first} to ${first + count - 1}`);
+  t.diagnostic(`new schedules of the outbox: seeds ${first} to ${first + count - 1}`);
   const seeds = [...Array.from({ length: fixed }, (_, index) => index + 1), ...Array.from({ length: count }, (_, index) => first + index)];
   const faults = [];
   for (const seed of seeds) await play(seed >>> 0).catch((error) => faults.push(`PARLEY_SCHEDULE=${seed}: ${error.message}`));
