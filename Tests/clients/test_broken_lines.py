@@ -5,6 +5,7 @@ Each message is stored once: a send carries a client id and is retried until a r
 
 import base64
 import json
+import os
 import random
 import select
 import signal
@@ -12,9 +13,11 @@ import socket
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from restarting import RestartingTest
-from servers import PARLEY
+from servers import PARLEY, VENV_PYTHON
+from test_docs import blocks, command, wait_for
 
 TRIES = 50
 
@@ -29,7 +32,7 @@ class Proxy:
         self.port = self.listener.getsockname()[1]
         self.up = self.down = None
         self.delay = 0
-        self.carriers = []
+        self.carriers, self.lines = [], set()
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -49,6 +52,7 @@ class Proxy:
             except OSError:
                 return
             with server:
+                self.lines.add((client, server))
                 left, was_delayed = {client: up, server: down}, delay > 0
                 while True:
                     for source in select.select([client, server], [], [], 60)[0] or [None]:
@@ -83,6 +87,16 @@ class Proxy:
                             if source is client:
                                 server.shutdown(socket.SHUT_WR)
                             return
+
+    def cut(self):
+        """Ends all connections, whatever is on its way."""
+        for line in list(self.lines):
+            self.lines.discard(line)
+            for end in line:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
 
     @staticmethod
     def finish(server):
@@ -325,3 +339,41 @@ class BrokenLines(RestartingTest):
         self.server.stop()
         check = subprocess.run([PARLEY, "verify", "--data", self.data], capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+
+
+class BotOverBrokenLines(RestartingTest):
+    def test_the_documented_bot_loses_and_doubles_nothing(self):
+        """Its connection is cut every seven messages and the next answer is cut off, two of the times by a killed server."""
+        folder, dice = Path(self.folder), random.Random(4)
+        command(self.data, "user", "create", "dice", "--role", "bot", "--password-stdin", given="needles and wool\n")
+        forum = self.ask("GET", "/forums")["data"][0]["id"]
+        (program,) = [text for _, markers, text in blocks("bot", "python") if "file=dice.py" in markers]
+        (folder / "dice.py").write_text(program)
+        proxy = Proxy(self.port)
+        self.addCleanup(proxy.close)
+        said = self.enterContext(open(folder / "said", "w+"))
+        bot = subprocess.Popen(
+            [VENV_PYTHON, "dice.py", forum, "cursor"], cwd=folder, stderr=said,
+            env={**os.environ, "SITE": f"http://127.0.0.1:{proxy.port}", "DICE": command(self.data, "token", "dice", "--scope", "write")})
+        self.addCleanup(bot.wait)
+        self.addCleanup(bot.kill)
+        wait_for((folder / "cursor").exists)
+        asked = []
+        for cut in range(6):
+            asked += [self.ask("POST", f"/conversations/{self.room}/messages", {"text": "!roll"})["id"] for _ in range(7)]
+            # The next connection ends after so many bytes of its answers, later ones last.
+            count, proxy.down = len(proxy.carriers), dice.randrange(1, 1_500)
+            if cut in (1, 4):
+                self.server.signal(signal.SIGKILL)
+                self.server.wait()
+                self.server = self.serve()
+            proxy.cut()
+            wait_for(lambda: len(proxy.carriers) > count)
+            proxy.down = None
+        wait_for(lambda: bot.poll() is not None or self.ask("GET", f"/messages/{asked[-1]}/replies")["data"])
+        self.assertIsNone(bot.poll(), (folder / "said").read_text())
+        replies = [self.ask("GET", f"/messages/{message}/replies")["data"] for message in asked]
+        self.assertEqual([len(it) for it in replies], [1] * len(asked))
+        page = self.ask("GET", f"/conversations/{self.room}/messages?limit=200")
+        self.assertEqual((len(page["data"]), page["next"]), (2 * len(asked), None))
+        self.assertGreaterEqual((folder / "said").read_text().count("again:"), 6)
