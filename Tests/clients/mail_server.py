@@ -2,7 +2,8 @@
 
 Each message is a line of FILE: the envelope, whether it came over TLS, the user, and the message as Python's `email` reads it. With
 TLS it asks for the user `forum@example.org` and the password `right`, or that of MAIL_PASSWORD. Recipients decide: `refused@…`
-is 550, `later@…` 450 at the first attempt, `cut@…` loses the connection after the content at the first attempt."""
+is 550, `later@…` 450 at the first attempt, `cut@…` loses the connection after the content at the first attempt. While the file FILE.hold
+is there, the answer to a content waits; then FILE.answered is made."""
 
 import asyncio
 import email
@@ -51,6 +52,11 @@ class Handler:
         os.write(LOG, (json.dumps(line) + "\n").encode())
         if envelope.rcpt_tos[0].startswith("cut@") and self.is_first(envelope.rcpt_tos[0]):
             server.transport.abort()
+        if os.path.exists(f"{FILE}.hold"):
+            while os.path.exists(f"{FILE}.hold"):
+                await asyncio.sleep(0.01)
+            # After the answer.
+            asyncio.get_running_loop().call_later(0.05, open(f"{FILE}.answered", "w").close)
         return "250 taken"
 
 

@@ -3,7 +3,8 @@ decrypts its body with `http_ece`, and writes what it received as a line of FILE
 
 The first line is the subscription of the device. The path decides about the answer: `/gone` is 410 and `/missing` 404, as by a
 service whose user has removed the permission; `/large` is 413 above 2,000 bytes. The first request to `/busy` is 429, to `/down` 503,
-to `/cut` a lost connection, and to `/silent` has no answer."""
+to `/cut` a lost connection, and to `/silent` has no answer. The first answers to `/held` and `/held-gone` wait for the file
+FILE.release; then FILE.answered is there."""
 
 import base64
 import json
@@ -60,7 +61,10 @@ class Service(BaseHTTPRequestHandler):
         if is_first and self.path in ("/cut", "/silent"):
             self.close_connection = True
             return
-        status = {"/gone": 410, "/missing": 404}.get(self.path, status)
+        is_held = is_first and self.path.startswith("/held")
+        while is_held and not os.path.exists(f"{FILE}.release"):
+            time.sleep(0.01)
+        status = {"/gone": 410, "/held-gone": 410, "/missing": 404}.get(self.path, status)
         if self.path == "/large" and len(body) > 2_000:
             status = 413
         if is_first:
@@ -71,6 +75,8 @@ class Service(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
         self.wfile.flush()
+        if is_held:
+            open(f"{FILE}.answered", "w").close()
 
     def log_message(self, *_):
         pass

@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 
 
 class Mailing(ServingTest):
+    part = "bells"
     waits = True
     mode = "plain"
     smtp_password = "right"
@@ -169,6 +170,50 @@ class Plain(Mailing):
         mails = self.received(1)
         self.assertEqual([it["to"] for it in mails], [["lin@example.org"]])
         self.assertEqual(self.ask("lin", "POST", "/email-confirmations", {"code": self.code(mails[0], "email")})["address"], "lin@example.org")
+
+    def holds_a_notice(self):
+        """A notice whose content the mail server has, and which it has not yet answered. Returns its Message-ID."""
+        self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
+        self.ask("lin", "POST", "/email-confirmations", {"code": self.code(self.received(1)[0], "email")})
+        self.hold = Path(f"{self.file}.hold")
+        self.hold.touch()
+        self.ask("lin", "POST", "/me/tokens", {"name": "script", "scope": "write"})
+        return self.message_id(self.received(2)[1])
+
+    def message_id(self, mail):
+        return dict(map(tuple, mail["headers"]))["Message-ID"]
+
+    def is_sent_again(self, message_id):
+        """The next start sends the mail, with the same id, and notes it."""
+        self.daemon = self.serve()
+        self.assertEqual(self.message_id(self.received(3)[2]), message_id)
+        deadline = time.monotonic() + 60
+        while self.value("select count(*) from mail_delivery where sent_at is null"):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.send_test()
+        self.assertEqual([it["to"] for it in self.received(4)[3:]], [["ops@example.org"]])
+
+    def test_a_mail_is_sent_again_after_a_crash_before_the_answer_to_its_content(self):
+        notice = self.holds_a_notice()
+        self.daemon.kill()
+        self.hold.unlink()
+        self.is_sent_again(notice)
+
+    def test_a_mail_is_sent_again_after_a_crash_before_the_answer_is_stored(self):
+        notice = self.holds_a_notice()
+        path = Path(self.folder) / "data" / "parley.db"
+        with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as database:
+            # The server can't store a change.
+            database.execute("begin immediate")
+            self.hold.unlink()
+            deadline = time.monotonic() + 60
+            while not Path(f"{self.file}.answered").exists():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            self.daemon.kill()
+            database.execute("rollback")
+        self.is_sent_again(notice)
 
     def test_a_weekly_digest_is_sent_once_also_after_a_crash(self):
         self.ask("lin", "PUT", "/me/email", {"address": "lin@example.org"})
@@ -429,6 +474,8 @@ class NoTLS(Mailing):
 
 
 class Flags(unittest.TestCase):
+    part = "bells"
+
     def refused(self, *flags):
         with tempfile.TemporaryDirectory(prefix="parley-") as folder:
             done = subprocess.run(
