@@ -10,10 +10,12 @@ import time
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pyotp
 from cryptography.hazmat.primitives.asymmetric import ec
+from openid_issuer import CLIENT, SECRET, Providers, parameters, signed
 from prometheus_client.parser import text_string_to_metric_families
 from servers import PARLEY, VENV_PYTHON, Server, free_port
 from serving import ServingTest, parley
@@ -28,6 +30,8 @@ VARYING = {"date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
 
 
 class Enumeration(ServingTest):
+    part = "doors"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -35,19 +39,28 @@ class Enumeration(ServingTest):
         receiver = Server("enumeration-mail", VENV_PYTHON, HERE / "mail_server.py", receiving, f"{cls.folder}/mail", "plain",
                           port=receiving)
         cls.addClassCleanup(receiver.kill)
+        cls.provider = cls.enterClassContext(Providers("work"))["work"]
+        secret = Path(cls.folder) / "secret"
+        secret.write_text(SECRET + "\n")
+        secret.chmod(0o600)
         cls.server = cls.enterClassContext(cls.start(*parley(
-            cls.folder, *UNLIMITED, "--public-url", ORIGIN, "--smtp-url", f"smtp://127.0.0.1:{receiving}",
+            cls.folder, *UNLIMITED, f"--oidc=work={cls.provider.url}", f"--oidc-client=work={CLIENT}",
+            f"--oidc-secret-file=work={secret}", "--public-url", ORIGIN, "--smtp-url", f"smtp://127.0.0.1:{receiving}",
             "--metrics-listen", "127.0.0.1:0")))
         cls.metrics = re.search(r"^metrics on (\S+)$", cls.server.output(), re.MULTILINE)[1]
-        for name, role in [("ada", "owner")] + [(name, "member") for name in NAMES[:5]]:
+        # Another user with a second factor, to compare with.
+        users = [*NAMES[:5], "codes2"]
+        for name, role in [("ada", "owner")] + [(name, "member") for name in users]:
             subprocess.run([PARLEY, "user", "create", name, "--role", role, "--password-stdin", "--data", f"{cls.folder}/data"],
                            input=PASSWORD, text=True, capture_output=True, check=True, timeout=60)
         cls.sessions = {}
-        for name in ["ada", *NAMES[:5]]:
+        for name in ["ada", *users]:
             cls.sessions[name] = cls.sign_in(name)
         cls.done("POST", "/bots", {"name": "robo", "scope": "read"}, "ada")
-        setup = cls.done("POST", "/me/second-factor", None, "codes")
-        cls.done("PUT", "/me/second-factor", {"code": pyotp.TOTP(setup["secret"]).now(), "keep_sessions": True}, "codes")
+        cls.done("PATCH", "/settings", {"registration": "open"}, "ada")
+        for name in ("codes", "codes2"):
+            setup = cls.done("POST", "/me/second-factor", None, name)
+            cls.done("PUT", "/me/second-factor", {"code": pyotp.TOTP(setup["secret"]).now(), "keep_sessions": True}, name)
         cls.passkeys = {}
         for name in ("keys", "banned"):
             cls.passkeys[name] = Authenticator(ec.generate_private_key(ec.SECP256R1()))
@@ -157,6 +170,67 @@ class Enumeration(ServingTest):
         self.check_alike(0, 400, "unknown", [
             (name, ("POST", "/sessions/second-factor", {"challenge": f"{self.ids[name]}.{end}.{'0' * 64}", "code": "123456"}))
             for name in NAMES])
+
+    def test_the_challenge_of_a_code(self):
+        # The password is right or wrong. Without it a user with a second factor answers like all others.
+        self.check_alike(1, 401, "wrong_credentials", [
+            (name, ("POST", "/sessions", {"name": name, "password": "a guess", "device": "Phone"})) for name in NAMES])
+        # Challenges of users with a second factor differ in their ids alone, and take one hash, as each sign-in does.
+        forms = set()
+        for name in ("codes", "codes2"):
+            before = self.hashes()
+            status, fields, data = self.ask("POST", "/sessions", {"name": name, "password": PASSWORD})
+            self.assertEqual((status, self.hashes() - before), (403, 1), name)
+            body = json.loads(data)
+            challenge = body["params"].pop("challenge")
+            self.assertRegex(challenge, r"^\d+\.\d+\.\w+$")
+            body.pop("request", None)
+            fields = [(field, value) for field, value in fields if field.lower() not in VARYING]
+            forms.add(re.sub(r"\d+", "0", json.dumps(body)) + str([(k, v) for k, v in fields if k.lower() != "content-length"]))
+        self.assertEqual(len(forms), 1, forms)
+        # A wrong code of both, with a challenge of the server.
+        requests = []
+        for name in ("codes", "codes2"):
+            challenge = json.loads(self.ask("POST", "/sessions", {"name": name, "password": PASSWORD})[2])["params"]["challenge"]
+            requests.append((name, ("POST", "/sessions/second-factor", {"challenge": challenge, "code": "AAAA-AAAA-AAAA-AAAA"})))
+        self.check_alike(0, 400, "invalid", requests)
+
+    def page(self, path, cookie=""):
+        """The status, the fields and the text of a page of the site."""
+        with closing(HTTPConnection("127.0.0.1", self.server.port, timeout=30)) as line:
+            line.request("GET", path, headers={"Host": HOST, "Cookie": cookie})
+            answer = line.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+
+    def answer_of_provider(self, **claims):
+        """The answer to a user of the provider after the sign-in there."""
+        _, fields, _ = self.page("/oidc/work")
+        request = parameters(fields["Location"])
+        token = signed(self.provider.claims(request["nonce"], **claims))
+        query = urlencode({"code": self.provider.code(request, token), "state": request["state"], "iss": self.provider.url})
+        status, fields, text = self.page(f"/oidc/work/callback?{query}", self.cookies(fields))
+        return status, fields, text
+
+    def cookies(self, fields):
+        return "; ".join(it.split(";")[0] for it in fields.get_all("Set-Cookie") or [])
+
+    def test_an_account_at_a_provider_with_the_address_of_a_user(self):
+        # An address links nothing: the answer is that to any new user, whether or not a user here has it.
+        seen = set()
+        for name in NAMES:
+            before = self.hashes()
+            address = f"{name}@example.org"
+            status, fields, text = self.answer_of_provider(sub=f"of {name}", email=address, email_verified=True)
+            self.assertEqual((status, fields["Location"]), (303, "/oidc/work/sign-up"), text)
+            names = [(field, value) for field, value in fields.items() if field.lower() not in VARYING | {"set-cookie"}]
+            cookies = [re.sub(r"=[^;]+", "=", it, count=1) for it in fields.get_all("Set-Cookie")]
+            shown, fields, page = self.page("/oidc/work/sign-up", self.cookies(fields))
+            self.assertEqual((shown, self.hashes() - before), (200, 0), name)
+            self.assertIn(address, page)
+            # The form suggests the name in the address, whether or not it is free.
+            page = page.replace(address, "address").replace(f'value="{name}"', 'value="name"')
+            seen.add((text, str(names), str(cookies), page))
+        self.assertEqual(len(seen), 1, seen)
 
     def test_a_confirmation_of_an_address(self):
         for name in ("codes", "keys"):
