@@ -3,6 +3,7 @@ arguments and environments of processes."""
 
 import base64
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -14,7 +15,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pyotp
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from test_mail import Mailing
 from test_oauth import Form
 
@@ -25,15 +28,21 @@ NEXT_PASSWORD = "a knit of alpaca 8"
 
 
 class PlantedSecrets(Mailing):
+    part = "doors"
     mode = "starttls"
     # A word of its own, which no log has for another reason.
     smtp_password = "the postman knits 9"
+    client_secret = "the porter spins 10"
 
     def flags(self):
+        for name, text in (("smtp-password", self.smtp_password), ("oidc-work", self.client_secret)):
+            file = Path(self.folder) / name
+            file.write_text(text + "\n")
+            file.chmod(0o600)
         secret = Path(self.folder) / "smtp-password"
-        secret.write_text(self.smtp_password + "\n")
-        secret.chmod(0o600)
         return [
+            "--oidc", "work=https://id.wool.example", "--oidc-client", "work=parley",
+            "--oidc-secret-file", f"work={self.folder}/oidc-work",
             "--smtp-url", f"smtp://forum%40example.org@localhost:{self.receiving}", "--smtp-password-file", str(secret),
             "--smtp-ca", self.certificate, "--mail-from", "forum@example.org", "--metrics-listen", "127.0.0.1:0",
             "--log-addresses", "full"]
@@ -57,7 +66,9 @@ class PlantedSecrets(Mailing):
 
     def plant(self):
         """Makes and uses each kind of secret. Returns them by name: texts, and bytes for those that have another form."""
-        planted = {"password of the mail server": self.smtp_password}
+        planted = {"password of the mail server": self.smtp_password, "client secret of an OpenID provider": self.client_secret}
+        # The provider can't be reached.
+        self.assertEqual(self.request("GET", "/oidc/work")[0], 503)
         owner = self.sessions["ada"]
         invite = self.done("POST", "/invites", {"max_uses": 2}, owner)["code"]
         planted["invite code"] = invite
@@ -151,6 +162,17 @@ class PlantedSecrets(Mailing):
         self.assertEqual(self.request("GET", path)[0], 200)
         self.assertEqual(self.request("GET", path + "0")[0], 404)
 
+    def plant_device(self):
+        """Subscribes a device whose push service can't be reached. The database has to have these, and so has a backup."""
+        point = ec.generate_private_key(ec.SECP256R1()).public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        auth, path = os.urandom(16), os.urandom(24).hex()
+        keys = {name: base64.urlsafe_b64encode(it).rstrip(b"=").decode() for name, it in (("p256dh", point), ("auth", auth))}
+        body = {"endpoint": f"https://push.wool.example/send/{path}", "keys": keys, "name": "Phone"}
+        made = self.done("POST", "/me/push-subscriptions", body, self.sessions["lin"])
+        outcome = self.done("POST", f"/me/push-subscriptions/{made['id']}/test", None, self.sessions["lin"])
+        self.assertEqual(outcome["outcome"], "unavailable")
+        return {"path of a device": path, "keys of a device": auth}
+
     def plant_second_factor(self, planted, session):
         secret = self.done("POST", "/me/second-factor", None, session)["secret"]
         planted |= {"TOTP secret": secret, "its bytes of TOTP": pyotp.TOTP(secret).byte_secret()}
@@ -196,6 +218,7 @@ class PlantedSecrets(Mailing):
     def test_no_place_has_a_planted_secret(self):
         planted = self.plant()
         planted |= self.keys()
+        device = self.plant_device()
         self.assertGreaterEqual(len(planted), 12)
         places = self.processes()
         metrics = re.search(r"^metrics on http://([^/]+)/metrics$", self.daemon.output(), re.MULTILINE)[1]
@@ -220,15 +243,18 @@ class PlantedSecrets(Mailing):
         places["running database"] = places["running data/parley.db"] + places["running data/parley.db-wal"]
         for place in ("running database", "stopped data/parley.db", "stopped unpacked-backup/parley.db"):
             self.assertTrue(b"ferry.example" in places[place], place)
-        for name, secret in planted.items():
+        databases = {"running database", "running backup.tar", "stopped backup.tar"}
+        self.assertIn(device["keys of a device"], places["stopped data/parley.db"])
+        for name, secret in [*planted.items(), *device.items()]:
             for form in self.forms(secret):
                 for place, data in places.items():
-                    self.assertFalse(form in data, f"{place} has the {name} as {form[:8]}…")
+                    is_wanted = name in device and ("parley.db" in place or place in databases)
+                    self.assertFalse(form in data and not is_wanted, f"{place} has the {name} as {form[:8]}…")
 
     def read_files(self, folder, state, places):
         """Adds the files of the daemon and its copies. A file that ends meanwhile is left out."""
         # Those of the operator, and of the tests: the secrets belong there.
-        own = {folder / "smtp-password", folder / "received", folder / "data" / "secrets.key"}
+        own = {folder / "smtp-password", folder / "oidc-work", folder / "received", folder / "data" / "secrets.key"}
         for file in folder.rglob("*"):
             if file.is_file() and file not in own:
                 try:
