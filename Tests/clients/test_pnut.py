@@ -16,10 +16,13 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from authlib.common.security import generate_token
+from authlib.integrations.requests_client import OAuth2Session
 from dialect_site import ENDLESS, PASSWORD, DialectSite
 from import_sources import png
 from servers import BUILD
 from serving import ServingTest, parley
+from test_oauth import URI, Browser
 
 sys.path += [str(path) for path in (BUILD / "tools" / "pnut").glob("lib/python3*/site-packages")]
 
@@ -896,6 +899,36 @@ class Rights(PnutTest):
             self.assertEqual(self.asked_with(self.tokens["linus"], f"{path}?include_presence=1")["presence"], "online")
             self.assertEqual(self.asked_with(limited, f"{path}/presence")["presence"], "offline")
             self.assertEqual(self.asked_with(limited, f"{path}?include_presence=1")["presence"], "offline")
+
+    def app_tokens(self, scope):
+        """The tokens of an app that linus allows, by the flow of Authlib."""
+        app = self.say("apps", "create", "Ferry", URI, "--scope", "admin").strip()
+        origin = f"http://127.0.0.1:{self.port}"
+        session = OAuth2Session(
+            app, scope=scope, redirect_uri=URI, code_challenge_method="S256", token_endpoint_auth_method="none")
+        verifier = generate_token(48)
+        url, _ = session.create_authorization_url(f"{origin}/oauth/authorize", code_verifier=verifier)
+        status, location, text = Browser(origin, "linus").answer(url)
+        self.assertEqual(status, 303, text)
+        return session, session.fetch_token(f"{origin}/oauth/token", authorization_response=location, code_verifier=verifier)
+
+    def test_an_app_of_oauth_calls_the_dialect_with_its_scopes_until_it_is_revoked(self):
+        for scope, may_write in (("profile", False), ("read", False), ("write", True)):
+            with self.subTest(scope=scope):
+                session, tokens = self.app_tokens(scope)
+                fields = {"Authorization": f"Bearer {tokens['access_token']}"}
+                status, answer = self.ask("GET", "/users/me", **fields)
+                self.assertEqual((status, answer["data"]["username"]), (200, "linus"))
+                self.assertEqual(self.ask("GET", "/posts/streams/me", **fields)[0], 403 if scope == "profile" else 200)
+                status, answer = self.ask("POST", "/posts", {"text": f"by an app that may {scope}"}, **fields)
+                self.assertEqual(status, 201 if may_write else 403, answer)
+                # The dialect knows the refreshed token, and neither of them after the end.
+                refreshed = session.refresh_token(f"http://127.0.0.1:{self.port}/oauth/token", tokens["refresh_token"])
+                fields = {"Authorization": f"Bearer {refreshed['access_token']}"}
+                self.assertEqual(self.ask("GET", "/users/me", **fields)[0], 200)
+                session.revoke_token(f"http://127.0.0.1:{self.port}/oauth/revoke", refreshed["refresh_token"])
+                for token in (tokens["access_token"], refreshed["access_token"]):
+                    self.assertEqual(self.ask("GET", "/users/me", Authorization=f"Bearer {token}")[0], 401)
 
     def test_tokens_of_forums_and_of_the_profile_see_no_relations(self):
         ada = f"/users/{self.ids['ada']}"
