@@ -64,6 +64,8 @@ import Testing
     try compare(SiteSettings.self, with: "SettingsChange", except: ["newcomers", "if_revision"])
     try compare(Newcomers.self, with: "Newcomers", except: [])
     try compare(Newcomers.self, with: "NewcomersChange", except: [])
+    try compare(NotificationSettings.self, with: "NotificationSettings", except: [])
+    try compare(NotificationSettings.self, with: "NotificationSettingsChange", except: [])
   }
 
   private func compare<Subject: Record>(
