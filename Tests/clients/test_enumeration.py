@@ -30,8 +30,6 @@ VARYING = {"date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
 
 
 class Enumeration(ServingTest):
-    part = "doors"
-
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -24,7 +24,6 @@ HERE = Path(__file__).parent
 
 
 class Push(ServingTest):
-    part = "bells"
     waits = True
 
     def setUp(self):
