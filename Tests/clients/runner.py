@@ -14,6 +14,8 @@ import unittest
 from pathlib import Path
 
 SLOWEST = 8
+# The names of the parts of `Tests/run`: a class of another part would never run.
+PARTS = set(re.findall(r'^    "(\w+)": \[', Path(__file__).parents[1].joinpath("run").read_text(), re.MULTILINE))
 ASIDE = "--aside"
 PART = "--part"
 
@@ -75,7 +77,11 @@ def main(names):
         suite = loader.loadTestsFromNames(names[is_aside:])
     else:
         suite = loader.discover(str(Path(__file__).parent))
-    tests = [it for it in tests_of(suite) if part in (None, getattr(it, "part", "clients"))]
+    found = [(it, getattr(it, "part", "clients")) for it in tests_of(suite)]
+    unknown = {it for _, it in found} - PARTS
+    if unknown:
+        sys.exit(f"Tests/run has no part {', '.join(sorted(unknown))}")
+    tests = [test for test, it in found if part in (None, it)]
     waiting = [] if is_aside else [it for it in tests if getattr(it, "waits", False)]
     if len(waiting) == len(tests):
         waiting = []
