@@ -30,6 +30,8 @@ VARYING = {"date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
 
 
 class Enumeration(ServingTest):
+    part = "doors"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

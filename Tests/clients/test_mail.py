@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 
 
 class Mailing(ServingTest):
+    part = "bells"
     waits = True
     mode = "plain"
     smtp_password = "right"
@@ -473,6 +474,8 @@ class NoTLS(Mailing):
 
 
 class Flags(unittest.TestCase):
+    part = "bells"
+
     def refused(self, *flags):
         with tempfile.TemporaryDirectory(prefix="parley-") as folder:
             done = subprocess.run(

@@ -28,6 +28,7 @@ NEXT_PASSWORD = "a knit of alpaca 8"
 
 
 class PlantedSecrets(Mailing):
+    part = "doors"
     mode = "starttls"
     # A word of its own, which no log has for another reason.
     smtp_password = "the postman knits 9"

@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 
 
 class Push(ServingTest):
+    part = "bells"
     waits = True
 
     def setUp(self):
