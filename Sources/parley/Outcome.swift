@@ -3,9 +3,9 @@ struct Outcome: Equatable {
   /// The exit statuses of the program.
   enum Status: Int32 {
     case success = 0
-    /// The check failed or the server refused the request: an invalid backup, a server that is not healthy.
+    /// The check failed or the server refused the request: a damaged database, a server that is not healthy.
     case failure = 1
-    /// The command could not run: invalid arguments, a system error, no network.
+    /// The command could not run: invalid arguments or an invalid file, a system error, no network.
     case error = 2
   }
 

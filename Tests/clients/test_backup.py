@@ -256,7 +256,7 @@ class Restore(Site):
             bad = Path(self.folder) / "bad.tar"
             bad.write_bytes(content)
             self.check_refused(
-                command("restore", bad, "--data", self.data, "--replace"), 1, "is rejected, and nothing was changed")
+                command("restore", bad, "--data", self.data, "--replace"), 2, "is rejected, and nothing was changed")
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.data.rglob("*") if path.is_file()}, before)
 
     def test_a_daemon_completes_an_interrupted_restore(self):

@@ -151,7 +151,7 @@ class ScheduledBackups(ServingTest):
                 [PARLEY, "status", "--json", "--data", self.folder / "data"], capture_output=True, text=True, timeout=60).stdout)
             self.assertEqual(seen["last_restore_test"]["result"], "failed")
         refused = self.restore(self.backups, "restored")
-        self.assertEqual(refused.returncode, 1)
+        self.assertEqual(refused.returncode, 2)
         self.assertIn("is rejected, and nothing was changed: its entry parley.db has been altered.", refused.stderr)
         self.assertEqual(os.listdir(self.folder / "restored"), ["lock"])
 
@@ -225,7 +225,7 @@ class ScheduledBackups(ServingTest):
                 (b"x" * 2000, "it is not a Parley backup"), (whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:], "has been altered")):
             archive.write_bytes(content)
             refused = self.restore("-", "empty", archive)
-            self.assertEqual(refused.returncode, 1)
+            self.assertEqual(refused.returncode, 2)
             self.assertIn("standard input is rejected, and nothing was changed: ", refused.stderr)
             self.assertIn(reason, refused.stderr)
             self.assertEqual(os.listdir(self.folder / "empty"), ["lock"])

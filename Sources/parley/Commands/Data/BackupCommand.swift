@@ -158,8 +158,8 @@ enum BackupCommand {
 
   static func outcome(of fault: BackupFault) -> Outcome {
     switch fault {
-    case .refused, .damaged: Outcome(.failure, fault.description)
-    case .impossible, .cancelled: Outcome(.error, fault.description)
+    case .damaged: Outcome(.failure, fault.description)
+    case .refused, .impossible, .cancelled: Outcome(.error, fault.description)
     }
   }
 }
