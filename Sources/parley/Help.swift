@@ -608,7 +608,7 @@ enum Help {
     Verifies the backup, unpacks it beside the existing data, checks the database, and then moves it into place. Stop the
     server of the folder first. FOLDER is one of scheduled backups: its newest one is restored, or the newest whose time
     begins with TIME, in UTC, as in parley restore /mnt/backups@2026-11-20. With - the archive comes from standard input.
-    Exit status 1: the backup is not complete, and nothing was changed.
+    Exit status 1: restored, but the backup was made without some files. 2: refused, and nothing was changed.
 
     Prints what was undone since the backup, compared with the replaced data, and adds it to the audit log. Later bans,
     silences, roles, passwords, second factors, passkeys, linked accounts and uses of invites stay if the replaced

@@ -146,15 +146,16 @@ struct Settings: Sendable {
     !wanted.isEmpty && (argument.contains(" ") || !argument.hasPrefix("--"))
   }
 
-  /// Sentences about variables that look like settings and are none.
-  func warnings(environment: [String: String]) -> [String] {
+  /// Refuses variables that look like settings and are none.
+  static func checkVariables(_ environment: [String: String]) throws(UsageError) {
     let variables = (Setting.all + [CLISession.profile]).filter { !$0.isFlagOnly }.map(\.variable)
     let unknown = environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !variables.contains($0) }
-    return unknown.sorted().map { name in
-      let nearest = Spelling.nearest(to: name, in: variables).map { "Did you mean \($0)?" }
-      return
-        "The variable \(name) is no setting and has no effect. \(nearest ?? "parley serve --help lists all settings.")"
-    }
+    guard let name = unknown.min() else { return }
+    let nearest = Spelling.nearest(to: name, in: variables).map { "Did you mean \($0)?" }
+    throw UsageError(
+      message:
+        "The variable \(Terminal.plain(name)) is not a setting. \(nearest ?? "parley serve --help lists all settings.")"
+    )
   }
 
   /// The source of a value; nil for a default.

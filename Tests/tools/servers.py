@@ -18,6 +18,11 @@ BENCH = BUILD / "release" / "parley-bench"
 VENV_PYTHON = BUILD / "tools" / "venv" / "bin" / "python"
 
 
+def settings_free_environment():
+    """The environment without variables of the tests, such as PARLEY_SEED: `parley serve` refuses those that are no settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+
+
 class Server:
     """`with Server("name", command…) as server:` runs the command until the block ends. Its output is in `server.log`.
 
@@ -32,7 +37,7 @@ class Server:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [str(part) for part in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=log,
-                stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
+                stderr=subprocess.STDOUT, env={**settings_free_environment(), **(env or {})}, pass_fds=pass_fds)
         self.pid = self.process.pid
         self.port = port
         self.url = f"http://127.0.0.1:{port}"

@@ -26,6 +26,7 @@ enum ConfigCommand {
         isCheck ? [check] : ConfigCommand.settings)
       if let file = settings.text(check) { return try judge(file).report() }
       Terminal.print(settings.isOn(.json) ? json(settings) : table(settings))
+      try Settings.checkVariables(Terminal.environment)
       _ = try DaemonSettings(settings)
       return Outcome.Status.success.rawValue
     } catch {

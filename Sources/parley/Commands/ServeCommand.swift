@@ -20,6 +20,7 @@ extension Command {
 enum ServeCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     do {
+      try Settings.checkVariables(Terminal.environment)
       let settings = try Settings(arguments: arguments, environment: Terminal.environment)
       return try await serve(settings, arguments, StartLimit())
     } catch let error as Settings.UsageError {
@@ -43,7 +44,6 @@ enum ServeCommand {
     let limits = try settings.limits(diskSize: folder.diskSize)
     let sockets = try DaemonSockets(settings)
     let loaded = try loadCertificate(certificates, sockets, checked)
-    settings.warnings(environment: Terminal.environment).forEach(logError)
     checkDescriptors(limits)
     let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), checked, logError)
     let store = community.store

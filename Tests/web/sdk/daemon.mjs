@@ -18,6 +18,9 @@ const built = ['release', 'debug'].map((kind) => join(top, '.build', kind, 'parl
 // PARLEY and PARLEY_SHARE select another build with its own migrations.
 const { PARLEY: program = built, PARLEY_SHARE: share = top } = process.env;
 
+// Without variables of the tests, such as PARLEY_SEED: the daemon refuses those that are no settings.
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')));
+
 /** Debian's `ws` for Node. */
 export const WebSocket = createRequire(import.meta.url)('/usr/share/nodejs/ws');
 
@@ -37,7 +40,7 @@ export class Daemon {
     this.process = spawn(
       program,
       ['serve', '--listen', this.listen, '--data', join(this.folder, 'data'), '--share', share, ...rateLimits, ...settings],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
+      { stdio: ['ignore', 'pipe', 'pipe'], env: environment },
     );
     this.said = '';
     await new Promise((resolve, reject) => {
