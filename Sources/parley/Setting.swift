@@ -221,7 +221,7 @@ extension Setting {
   static let limits: [Setting] = Limits.all.map { entry in
     Setting(
       name: "limit-\(entry.name)", value: entry.unit == .count ? "N" : entry.unit.rawValue.uppercased(),
-      summary: entry.meaning, fallback: entry.diskParts.map { "1/\($0) of the disk" } ?? String(entry.value),
+      summary: entry.meaning, fallback: entry.freeParts.map { "1/\($0) of the free space" } ?? String(entry.value),
       isReloadable: true)
   }
 

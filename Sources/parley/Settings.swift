@@ -234,14 +234,14 @@ struct Settings: Sendable {
     return origins
   }
 
-  /// - Parameter diskSize: the size of the disk of the data folder in bytes; nil if it is unknown.
-  func limits(diskSize: Int? = nil) throws(UsageError) -> Limits {
+  /// - Parameter room: the space for uploaded files in bytes, with that of present ones; nil if it is unknown.
+  func limits(room: Int? = nil) throws(UsageError) -> Limits {
     var limits = Limits()
     for (entry, setting) in zip(Limits.all, Setting.limits) {
       if let number = try number(setting, in: entry.range) {
         limits[keyPath: entry.path] = number
-      } else if let diskSize {
-        limits.adapt(entry, toDiskOf: diskSize)
+      } else if let room {
+        limits.adapt(entry, toRoomOf: room)
       }
     }
     return limits

@@ -132,15 +132,42 @@ class Disk(RestartingTest):
         self.assertGreaterEqual(storage["backups_bytes"], backup.stat().st_size)
         self.assertGreaterEqual(storage["replaced_bytes"], 1_000_000)
 
-    def test_default_quotas_follow_the_disk(self):
-        self.assertEqual(self.upload(SIZE // 10 + 100_000), (413, "no_room"))
-        self.assertIsNone(self.upload(SIZE // 10 - 100_000))
-
-    def test_all_files_together_get_half_of_the_disk(self):
+    def restart(self, *arguments):
         self.server.stop()
-        self.server = self.start(*parley(self.folder, *ENDLESS, "--limit-user-files", SIZE, listen=f"127.0.0.1:{self.port}"))
-        self.assertEqual(self.upload(SIZE // 2 + 100_000), (413, "no_room"))
-        self.assertIsNone(self.upload(SIZE // 2 - 100_000))
+        self.server = self.start(*parley(self.folder, *ENDLESS, *arguments, listen=f"127.0.0.1:{self.port}"))
+        return self.free()
+
+    def free(self):
+        disk = os.statvfs(self.data)
+        return disk.f_bavail * disk.f_frsize
+
+    def test_default_quotas_follow_the_free_space(self):
+        # The database grows between the start and this measurement.
+        free = self.restart()
+        self.assertEqual(self.upload(free // 16), (413, "no_room"))
+        self.assertIsNone(self.upload(free // 25))
+        self.fill(50)
+        self.restart()
+        self.assertEqual(self.upload(free // 25), (413, "no_room"))
+
+    def test_guests_get_a_hundredth_of_the_site(self):
+        subprocess.run([PARLEY, "user", "create", "otto", "--role", "guest", "--password-stdin", "--data", self.data],
+                       input=PASSWORD + "\n", text=True, capture_output=True, check=True)
+        free = self.restart()
+        self.token = self.ask("POST", "/sessions", {"name": "otto", "password": PASSWORD})["token"]
+        self.assertEqual(self.upload(free // 160), (413, "no_room"))
+        self.assertIsNone(self.upload(free // 250))
+
+    def test_all_files_together_get_half_of_the_free_space(self):
+        free = self.restart("--limit-user-files", SIZE)
+        self.assertEqual(self.upload(free // 2 + 1_000_000), (413, "no_room"))
+        stored = 3_000_000
+        self.curl("--fail", "--header", f"Authorization: Bearer {self.token}", "--header", "Content-Type: application/octet-stream",
+                  "--data-binary", "@-", f"{self.url}/api/v1/files?name=wool.bin", given=os.urandom(stored))
+        # The files of the site count as free space, so the quota of before stays.
+        self.restart("--limit-user-files", SIZE)
+        self.assertEqual(self.upload(free // 2 - stored + 1_000_000), (413, "no_room"))
+        self.assertIsNone(self.upload(free // 2 - stored - 1_000_000))
 
     def upload(self, size):
         return self.refusal("POST", "/uploads", {"name": "wool.bin", "size": size})

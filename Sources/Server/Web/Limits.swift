@@ -49,16 +49,16 @@ public struct Limits: Sendable {
     public let path: any WritableKeyPath<Limits, Int> & Sendable
     /// The accepted values.
     public let range: ClosedRange<Int>
-    /// The default as a part of the disk: 2 is half of it. Nil for a default in `Limits`.
-    public var diskParts: Int?
+    /// The default as a part of the free space: 2 is half of it. Nil for a default in `Limits`.
+    public var freeParts: Int?
 
     /// The default.
     public var value: Int { Limits()[keyPath: path] }
   }
 
-  /// Replaces a default by its part of the disk.
-  public mutating func adapt(_ entry: Entry, toDiskOf size: Int) {
-    guard let parts = entry.diskParts else { return }
+  /// Replaces a default by its part of the free space.
+  public mutating func adapt(_ entry: Entry, toRoomOf size: Int) {
+    guard let parts = entry.freeParts else { return }
     self[keyPath: entry.path] = min(max(size / parts, entry.range.lowerBound), entry.range.upperBound)
   }
 
@@ -78,13 +78,13 @@ public struct Limits: Sendable {
     ),
     Entry(
       name: "guest-files", unit: .bytes, meaning: "all files of one guest or new user; else 413", path: \.guestFiles,
-      range: 1_024...1_125_899_906_842_624),
+      range: 1_024...1_125_899_906_842_624, freeParts: 200),
     Entry(
       name: "user-files", unit: .bytes, meaning: "all files of one user; else 413", path: \.userFiles,
-      range: 1_024...1_125_899_906_842_624, diskParts: 10),
+      range: 1_024...1_125_899_906_842_624, freeParts: 20),
     Entry(
       name: "site-files", unit: .bytes, meaning: "all files of the site; else 413", path: \.siteFiles,
-      range: 1_024...1_125_899_906_842_624, diskParts: 2),
+      range: 1_024...1_125_899_906_842_624, freeParts: 2),
     Entry(
       name: "handshake-time", unit: .seconds, meaning: "TLS handshake; else the connection is closed",
       path: \.handshakeTime, range: 1...300),

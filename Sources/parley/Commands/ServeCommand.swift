@@ -41,12 +41,13 @@ enum ServeCommand {
     Allocator.configure(cores: checked.loops)
     let share = try FileSystem.share(settings.text(.share))
     let folder = try openDataFolder(data)
-    let limits = try settings.limits(diskSize: folder.diskSize)
     let sockets = try DaemonSockets(settings)
     let loaded = try loadCertificate(certificates, sockets, checked)
-    checkDescriptors(limits)
-    let community = try await openCommunity(folder, FileSystem.migrations(share), Bounds(of: limits), checked, logError)
+    let community = try await openCommunity(folder, FileSystem.migrations(share), checked, logError)
     let store = community.store
+    let limits = try settings.limits(room: await store.roomForFiles())
+    community.use(Bounds(of: limits))
+    checkDescriptors(limits)
     var outgoing = try await Outgoing(checked, community, share: share, log: logError)
     let api = makeAPI(community, checked, outgoing, logError)
 
@@ -93,7 +94,7 @@ enum ServeCommand {
     finishStart(data, start)
 
     let reload = SettingsReload(
-      running, diskSize: folder.diskSize, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
+      running, api: api, server: server, accessLog: accessLog, housekeeper: housekeeper,
       backups: scheduled, hook: hook, status: status, alerts: alerts, log: logError)
     await reloadAtHangUp(signals.events) {
       await reload.run()
@@ -123,13 +124,13 @@ enum ServeCommand {
   }
 
   private static func openCommunity(
-    _ folder: DataFolder, _ migrations: String, _ bounds: Bounds, _ settings: DaemonSettings,
+    _ folder: DataFolder, _ migrations: String, _ settings: DaemonSettings,
     _ logError: @escaping @Sendable (String) -> Void
   ) async throws -> Community {
     let publisher = API.publisher()
     let store = try openStore(folder, migrations, logError) { publisher.enqueue($0) }
     await store.eraseAgain()
-    return Community(store, publisher: publisher, bounds: bounds, allowsPasswordSignIn: settings.allowsPasswordSignIn)
+    return Community(store, publisher: publisher, allowsPasswordSignIn: settings.allowsPasswordSignIn)
   }
 
   static func openStore(

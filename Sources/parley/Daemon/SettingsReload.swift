@@ -10,7 +10,6 @@ import Web
 /// prevents all changes.
 struct SettingsReload {
   private let running: RunningSettings
-  private let diskSize: Int?
   private let api: API
   private let server: Server
   private let accessLog: AccessLog
@@ -22,12 +21,11 @@ struct SettingsReload {
   private let log: @Sendable (String) -> Void
 
   init(
-    _ running: RunningSettings, diskSize: Int?, api: API, server: Server, accessLog: AccessLog,
+    _ running: RunningSettings, api: API, server: Server, accessLog: AccessLog,
     housekeeper: Housekeeping, backups: ScheduledBackups, hook: BackupHook,
     status: StatusReporter, alerts: AlertMonitor, log: @escaping @Sendable (String) -> Void
   ) {
     self.running = running
-    self.diskSize = diskSize
     self.api = api
     self.server = server
     self.accessLog = accessLog
@@ -40,11 +38,12 @@ struct SettingsReload {
   }
 
   func run() async {
+    let room = await api.community.store.roomForFiles()
     let changed: DaemonSettings
     let limits: Limits
     do throws(Settings.UsageError) {
       changed = try running.read()
-      limits = try changed.settings.limits(diskSize: diskSize)
+      limits = try changed.settings.limits(room: room)
     } catch {
       return log(LogEvent.reload.line(["result": "failed"], "Keeping the current settings. \(error.message)"))
     }

@@ -47,8 +47,6 @@ public final class DataFolder: Sendable {
 
   public var database: String { Self.database(in: path) }
   public var files: String { path + "/files" }
-  /// The size of the disk in bytes; nil if the system does not report it.
-  public var diskSize: Int? { Disk.space(path)?.total }
   var lockPath: String { Self.lockPath(in: path) }
 
   private static func lockPath(in path: String) -> String { path + "/lock" }

@@ -55,4 +55,15 @@ extension Store {
     (measured.freeSpace, measured.totalSpace) = (space?.free, space?.total)
     return measured
   }
+
+  /// The free space of the disk with that of the uploaded files, in bytes; nil if it is unknown. So a restart of a site with files keeps
+  /// their quotas.
+  public func roomForFiles() async -> Int? {
+    guard let free = Disk.space(folder.path)?.free else { return nil }
+    do throws(Refusal) {
+      return free + (try await readInBackground { tx throws(Refusal) in try tx.fileUse(of: nil) })
+    } catch {
+      return nil
+    }
+  }
 }
