@@ -117,12 +117,12 @@ class Undone(ServingTest):
     def test_what_was_undone_is_printed_and_audited(self):
         self.begin()
         printed = self.restore("--replace").splitlines()
-        undone, = [line for line in printed if line.startswith("Undone")]
-        self.assertRegex(undone, r"^Undone since the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC: ")
+        undone, = [line for line in printed if line.startswith("Site as of")]
+        self.assertRegex(undone, r"^Site as of \d{4}-\d\d-\d\d \d\d:\d\d UTC, without 3 later messages\. Applied again: ")
         self.assertEqual(
-            undone.split("UTC: ")[1],
-            "3 messages, 1 ban (still in force), 1 changed password (kept), 1 revoked token (still revoked), 2 ended sessions (still ended), "
-            "1 erased user (erased again at the next start).")
+            undone.split("again: ")[1],
+            "1 ban, 1 changed password, 1 revoked token, 2 ended sessions, "
+            "1 erased user (at the next start).")
         self.assertIn("All sessions and tokens have ended: users sign in again, and programs need new tokens.", printed)
         self.assertTrue(any(str(self.data / "erasures") in line for line in printed), printed)
         with self.running():
@@ -166,7 +166,7 @@ class Undone(ServingTest):
             path.write_bytes(b"seeds" * 1000)
         printed = self.restore("--replace")
         self.assertRegex(printed, "is unknown, because the replaced database can't be compared: it can't be read: .*\n")
-        self.assertIn("1 erased user (erased again at the next start)", printed)
+        self.assertIn("1 erased user (at the next start)", printed)
         with self.running():
             self.token = self.sign_in("ada")
             self.check_erased()

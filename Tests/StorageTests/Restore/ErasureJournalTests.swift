@@ -93,7 +93,7 @@ import Testing
     #expect(restored.erasedAgain == 2)
     #expect(
       restored.undone.contains(
-        "1 destroyed message (destroyed again at the next start), 1 destroyed file (destroyed again at the next start)"),
+        "1 destroyed message (at the next start), 1 destroyed file (at the next start)"),
       "\(restored.undone)")
     for times in [1, 0] {
       let again = try await Garden(in: folder, jobs: jobs)
@@ -146,7 +146,7 @@ import Testing
     let restored = try data.restore(scratch.path + "/old.tar", replacing: true, aside: "5", at: 5) { _ in }
     data.release()
     #expect(restored.erasedAgain == 1)
-    #expect(restored.undone.contains("1 destroyed user (destroyed again at the next start)"), "\(restored.undone)")
+    #expect(restored.undone.contains("1 destroyed user (at the next start)"), "\(restored.undone)")
     for times in [1, 0] {
       let again = try await Garden(in: folder, jobs: [.departure])
       await again.store.eraseAgain()

@@ -12,7 +12,8 @@ struct CarriedChanges: Sendable {
   struct Item: Hashable, Sendable {
     let count: Int
     let noun: String
-    let note: String?
+    /// The reason why it is lost; nil for a change that is applied.
+    var loss: String?
   }
 
   var items: [Item] = []
@@ -44,12 +45,12 @@ struct CarriedChanges: Sendable {
   ///   - noun: nil for changes that are not counted.
   ///   - read: returns the change of a row.
   mutating func add<each Value: Bindable>(
-    _ noun: String?, _ note: String? = nil, _ connection: Connection, _ sql: SQL, _ values: repeat each Value,
+    _ noun: String?, _ connection: Connection, _ sql: SQL, _ values: repeat each Value,
     read: (borrowing Row) throws -> Change
   ) throws(SQLiteError) {
     let found = try connection.all(sql, repeat each values, read: read)
     changes += found
-    if let noun { items.append(Item(count: found.count, noun: noun, note: note)) }
+    if let noun { items.append(Item(count: found.count, noun: noun)) }
   }
 
   // MARK: Moderation
@@ -59,7 +60,7 @@ struct CarriedChanges: Sendable {
     _ connection: Connection, at now: Int, where owners: String
   ) throws(SQLiteError) {
     try add(
-      "lifted sanction", "still lifted", connection,
+      "lifted sanction", connection,
       """
       select m.id, m.lifted_at, m.lifted_by
       from main.sanction m
@@ -75,7 +76,7 @@ struct CarriedChanges: Sendable {
     }
     for kind in ["ban", "silence"] {
       try add(
-        kind, "still in force", connection,
+        kind, connection,
         SQL(
           """
           select m.id, m.user_id, m.forum_id, m.until, m.reason, m.created_by, m.created_at
@@ -111,7 +112,7 @@ struct CarriedChanges: Sendable {
   /// Users disabled or enabled since the backup.
   private mutating func addStates(_ connection: Connection, where owners: String) throws(SQLiteError) {
     try add(
-      nil, nil, connection,
+      nil, connection,
       SQL(
         """
         select m.id, m.state
@@ -141,7 +142,7 @@ struct CarriedChanges: Sendable {
   private mutating func addRoles(_ connection: Connection, where owners: String) throws(SQLiteError) {
     let hasTimes = try connection.bothHave(column: "role_since", of: "account")
     try add(
-      "changed role", "kept", connection,
+      "changed role", connection,
       SQL(
         """
         select m.id, m.role, \(hasTimes ? "m.role_since" : "null")
@@ -162,7 +163,7 @@ struct CarriedChanges: Sendable {
   /// Leaders of forums. The end of a membership ends the role of a leader.
   private mutating func addForumRoles(_ connection: Connection) throws(SQLiteError) {
     try add(
-      "changed forum role", "kept", connection,
+      "changed forum role", connection,
       """
       select r.forum_id, r.user_id, coalesce(m.role, 'member')
       from restored.forum_member r
@@ -184,7 +185,7 @@ struct CarriedChanges: Sendable {
   private mutating func addPasswords(_ connection: Connection) throws(SQLiteError) {
     let hasDevices = try connection.bothHave(column: "devices_after", of: "account")
     try add(
-      "changed password", "kept", connection,
+      "changed password", connection,
       SQL(
         """
         select m.id, m.password, \(hasDevices ? "m.devices_after" : "0")
@@ -205,7 +206,7 @@ struct CarriedChanges: Sendable {
   private mutating func addClaims(_ connection: Connection) throws(SQLiteError) {
     let hasTimes = try connection.bothHave(column: "claimed_at", of: "account")
     try add(
-      "claimed account", "still claimed", connection,
+      "claimed account", connection,
       SQL(
         """
         select m.id, \(hasTimes ? "m.claimed_at" : "null")
@@ -224,7 +225,7 @@ struct CarriedChanges: Sendable {
 
   private mutating func addInvites(_ connection: Connection, at now: Int) throws(SQLiteError) {
     try add(
-      "revoked invite", "still revoked", connection,
+      "revoked invite", connection,
       """
       select m.id, m.revoked_at
       from main.invite m
@@ -238,7 +239,7 @@ struct CarriedChanges: Sendable {
       }
     }
     try add(
-      "used invite", "still used", connection,
+      "used invite", connection,
       """
       select m.id, m.uses
       from main.invite m
@@ -267,11 +268,11 @@ struct CarriedChanges: Sendable {
         """
       ) { row in try row.int(0) }
       items.append(
-        Item(count: count ?? 0, noun: "second factor", note: "lost, because the backup is of an older version"))
+        Item(count: count ?? 0, noun: "second factor", loss: "lost, because the backup is of an older version"))
       return
     }
     try add(
-      "removed second factor", "still removed", connection,
+      "removed second factor", connection,
       """
       select r.user_id
       from restored.totp r
@@ -289,7 +290,7 @@ struct CarriedChanges: Sendable {
     }
     for isNew in [true, false] {
       try add(
-        isNew ? "second factor" : nil, "still required", connection,
+        isNew ? "second factor" : nil, connection,
         """
         select m.user_id, m.secret, m.created_at, m.confirmed_at, m.last_step
         from main.totp m
@@ -332,11 +333,11 @@ struct CarriedChanges: Sendable {
         """
       ) { row in try row.int(0) }
       items.append(
-        Item(count: count ?? 0, noun: "email address", note: "lost, because the backup is of an older version"))
+        Item(count: count ?? 0, noun: "email address", loss: "lost, because the backup is of an older version"))
       return
     }
     try add(
-      "changed email address", "kept", connection,
+      "changed email address", connection,
       """
       select a.id, m.address, coalesce(m.refusals, 0), m.stopped_at
       from restored.account a
@@ -366,7 +367,7 @@ struct CarriedChanges: Sendable {
   private mutating func addMailSettings(_ connection: Connection) throws(SQLiteError) {
     guard try connection.bothHave(column: "mail", of: "notification_settings") else { return }
     try add(
-      nil, nil, connection,
+      nil, connection,
       """
       select m.user_id, m.paused, m.snoozed_until, m.quiet_hours, m.push, m.push_shows, m.mail
       from main.notification_settings m
@@ -394,7 +395,7 @@ struct CarriedChanges: Sendable {
   private mutating func addDigestSettings(_ connection: Connection) throws(SQLiteError) {
     guard try connection.bothHave(column: "weekly_digest", of: "notification_settings") else { return }
     try add(
-      nil, nil, connection,
+      nil, connection,
       """
       select m.user_id, m.paused, m.snoozed_until, m.quiet_hours, m.push, m.push_shows, m.mail, m.time_zone,
         m.weekly_digest
@@ -423,7 +424,7 @@ struct CarriedChanges: Sendable {
 
   private mutating func addRecoveryCodes(_ connection: Connection) throws(SQLiteError) {
     try add(
-      nil, nil, connection,
+      nil, connection,
       """
       select r.user_id, r.digest
       from restored.recovery_code r
@@ -438,7 +439,7 @@ struct CarriedChanges: Sendable {
     }
     for isUsed in [true, false] {
       try add(
-        isUsed ? "used recovery code" : nil, "still used", connection,
+        isUsed ? "used recovery code" : nil, connection,
         """
         select m.user_id, m.digest, m.used_at
         from main.recovery_code m

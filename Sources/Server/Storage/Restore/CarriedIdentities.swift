@@ -13,11 +13,11 @@ extension CarriedChanges {
         """
       ) { row in try row.int(0) }
       items.append(
-        Item(count: count ?? 0, noun: "linked account", note: "lost, because the backup is of an older version"))
+        Item(count: count ?? 0, noun: "linked account", loss: "lost, because the backup is of an older version"))
       return
     }
     try add(
-      "unlinked account", "still unlinked", connection,
+      "unlinked account", connection,
       """
       select r.issuer, r.subject
       from restored.identity r
@@ -35,7 +35,7 @@ extension CarriedChanges {
       }
     }
     try add(
-      "linked account", "kept", connection,
+      "linked account", connection,
       """
       select m.id, m.user_id, m.issuer, m.subject, m.name, m.created_at, m.last_used_at
       from main.identity m

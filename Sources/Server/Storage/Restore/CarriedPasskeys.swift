@@ -12,11 +12,11 @@ extension CarriedChanges {
         join restored.account r on r.id = m.user_id
         """
       ) { row in try row.int(0) }
-      items.append(Item(count: count ?? 0, noun: "passkey", note: "lost, because the backup is of an older version"))
+      items.append(Item(count: count ?? 0, noun: "passkey", loss: "lost, because the backup is of an older version"))
       return
     }
     try add(
-      "removed passkey", "still removed", connection,
+      "removed passkey", connection,
       """
       select r.credential_id
       from restored.passkey r
@@ -31,7 +31,7 @@ extension CarriedChanges {
     }
     for isNew in [true, false] {
       try add(
-        isNew ? "new passkey" : nil, "kept", connection,
+        isNew ? "new passkey" : nil, connection,
         """
         select m.id, m.user_id, m.credential_id, m.public_key, m.host, m.name, m.sign_count, m.backup_eligible,
           m.backed_up, m.transports, m.created_at, m.last_used_at

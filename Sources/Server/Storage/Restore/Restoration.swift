@@ -245,16 +245,15 @@ struct Restoration {
     _ manifest: BackupManifest, _ comparison: Comparison, _ missing: MissingErasures
   ) -> String {
     let time = Timestamp.format(manifest.createdAt).prefix(16).replacing("T", with: " ")
+    let again = { (items: [String]) in items.isEmpty ? "" : " Applied again: \(items.joined(separator: ", "))." }
     switch comparison {
     case .success(let (undone, _)):
-      let items = undone.items(erasedAgain: missing)
-      return "Undone since the backup of \(time) UTC: \(items.isEmpty ? "nothing" : items.joined(separator: ", "))."
+      let lost = undone.lost.isEmpty ? "" : ", without \(undone.lost.joined(separator: ", "))"
+      return "Site as of \(time) UTC\(lost).\(again(undone.appliedAgain(missing)))"
     case .failure(let incomparable):
-      let items = Undone.items(erasedAgain: missing)
-      let erased = items.isEmpty ? "" : " Certain: \(items.joined(separator: ", "))."
-      return "What was undone since the backup of \(time) UTC is unknown, because the replaced database can't be "
-        + "compared: \(incomparable.reason).\(erased) Bans, silences, roles, passwords, second factors and invites are those of "
-        + "the backup."
+      return "Site as of \(time) UTC. What was undone is unknown, because the replaced database can't be compared: "
+        + "\(incomparable.reason).\(again(Undone.appliedAgain(missing))) Bans, silences, roles, passwords, second factors and "
+        + "invites are those of the backup."
     }
   }
 }

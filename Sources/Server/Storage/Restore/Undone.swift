@@ -50,26 +50,33 @@ struct Undone: Sendable {
     let reason: String
   }
 
-  /// Counts with nouns, without zeros.
-  func items(erasedAgain missing: MissingErasures) -> [String] {
-    ([Self.item(messages, "message"), Self.item(deletions, "message deletion")]
-      + carried.items.map { Self.item($0.count, $0.noun, note: $0.note) }
+  /// Losses of the restored site: counts with nouns, without zeros.
+  var lost: [String] {
+    ([Self.item(messages, "later message"), Self.item(deletions, "message deletion")]
+      + carried.items.filter { $0.loss != nil }.map { Self.item($0.count, $0.noun, note: $0.loss) })
+      .compactMap(\.self)
+  }
+
+  /// Changes that the restore applies again, in the same form.
+  func appliedAgain(_ missing: MissingErasures) -> [String] {
+    (carried.items.filter { $0.loss == nil }.map { Self.item($0.count, $0.noun) }
       + [
-        Self.item(revokedTokens.count, "revoked token", note: "still revoked"),
-        Self.item(revokedWebhooks.count, "revoked webhook", note: "still revoked"),
+        Self.item(revokedTokens.count, "revoked token"),
+        Self.item(revokedWebhooks.count, "revoked webhook"),
         Self.item(endedEndpoints.count, "changed outgoing webhook", note: "disabled"),
         Self.item(endedCommands.count, "changed slash command", note: "disabled"),
         Self.item(endedApps.count, "changed app", note: "disabled"),
-        Self.item(endedSessions.count, "ended session", note: "still ended"),
-      ]).compactMap(\.self) + Self.items(erasedAgain: missing)
+        Self.item(endedSessions.count, "ended session"),
+      ]).compactMap(\.self) + Self.appliedAgain(missing)
   }
 
-  static func items(erasedAgain missing: MissingErasures) -> [String] {
-    [
-      item(missing.users.count, "erased user", note: "erased again at the next start"),
-      item(missing.destroyedUsers.count, "destroyed user", note: "destroyed again at the next start"),
-      item(missing.messages.count, "destroyed message", note: "destroyed again at the next start"),
-      item(missing.contents.count, "destroyed file", note: "destroyed again at the next start"),
+  static func appliedAgain(_ missing: MissingErasures) -> [String] {
+    let note = "at the next start"
+    return [
+      item(missing.users.count, "erased user", note: note),
+      item(missing.destroyedUsers.count, "destroyed user", note: note),
+      item(missing.messages.count, "destroyed message", note: note),
+      item(missing.contents.count, "destroyed file", note: note),
     ].compactMap(\.self)
   }
 
