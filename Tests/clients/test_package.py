@@ -31,6 +31,7 @@ FILES = """
 /usr/share/man/man5/parley.conf.5.gz
 /usr/share/parley/Migrations
 /usr/share/parley/Public
+/usr/share/parley/certbot-hook
 /usr/share/parley/fail2ban/filter.d/parley.conf
 /usr/share/parley/fail2ban/jail.d/parley.conf
 /usr/share/parley/parley-tls.conf
@@ -173,8 +174,22 @@ class Package(unittest.TestCase):
         self.assertEqual({line[1] for line in lines}, {"root/root"})
         self.assertEqual({line[0] for line in lines}, {"drwxr-xr-x", "-rw-r--r--", "-rwxr-xr-x"})
         self.assertEqual(
-            [line[5] for line in lines if line[0] == "-rwxr-xr-x"], ["./usr/bin/parley"])
+            [line[5] for line in lines if line[0] == "-rwxr-xr-x"], ["./usr/bin/parley", "./usr/share/parley/certbot-hook"])
         self.assertEqual(run("dpkg-deb", "--info", self.package, "conffiles"), "/etc/parley/parley.conf\n")
+
+    def test_lintian_has_no_warning(self):
+        run("lintian", "--allow-root", "--fail-on", "warning,error", self.package)
+
+    def test_man_and_groff_have_no_warning_about_its_pages(self):
+        for page in ("man1/parley.1", "man5/parley.conf.5"):
+            file = self.folder / Path(page).name
+            file.write_text(run("zcat", self.tree / f"usr/share/man/{page}.gz"))
+            for command in (("man", "--warnings", "--encoding=UTF-8", "--local-file", "-Tutf8", "--ditroff", file),
+                            ("groff", "-Kutf8", "-man", "-ww", "-Tutf8", file)):
+                done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
+                                      env={**os.environ, "LC_ALL": "C.UTF-8"})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertGreater(len(done.stdout), 10_000)
 
     def test_it_depends_on_the_packages_of_its_libraries(self):
         needed = re.findall(r"\(NEEDED\).*\[(\S+)\]", run("readelf", "--dynamic", self.tree / "usr/bin/parley"))
@@ -244,6 +259,32 @@ class Package(unittest.TestCase):
             token = call(server, "POST", "/sessions", ada)["token"]
             messages = call(server, "GET", f"/conversations/{forum['room_id']}/messages", token=token)
             self.assertIn("wool", [message["text"] for message in messages["data"]])
+
+    def test_a_purge_deletes_the_data_if_debconf_says_so(self):
+        machine = self.machine()
+        machine.install()
+        with machine.serve() as server:
+            self.assertEqual(server.stop(), 0)
+        machine.shell("echo parley parley/purge-data boolean true | debconf-set-selections")
+        machine.dpkg("--remove", "parley")
+        self.assertIn("parley.db", machine.shell("ls /var/lib/parley"))
+        self.assertNotIn("The data of Parley stays", machine.dpkg("--purge", "parley"))
+        self.assertEqual(machine.shell("ls -d /var/lib/parley 2>/dev/null || true"), "")
+        # The answer is gone with the package.
+        machine.install()
+        self.assertIn("The data of Parley stays", machine.dpkg("--purge", "parley"))
+
+    def test_the_hook_of_certbot_restarts_the_service_for_its_certificate_alone(self):
+        machine = self.machine()
+        machine.install()
+        # Stands in for systemd, with the shipped drop-in.
+        machine.shell("mkdir -p /run/programs; printf '#!/bin/sh\n"
+                      "if [ $1 = cat ]; then cat /usr/share/parley/parley-tls.conf; else echo \"$@\" >>/run/calls; fi\n'"
+                      " >/run/programs/systemctl; chmod 755 /run/programs/systemctl; touch /run/calls")
+        for lineage, calls in (("chat.example", ""), ("mail.example.org", ""),
+                               ("chat.example.org", "try-restart parley.service")):
+            machine.shell(f"PATH=/run/programs:$PATH RENEWED_LINEAGE=/etc/letsencrypt/live/{lineage} /usr/share/parley/certbot-hook")
+            self.assertEqual(machine.shell("cat /run/calls"), calls)
 
     def test_systemd_starts_restarts_and_stops_the_server(self):
         machine = self.machine()
