@@ -86,11 +86,14 @@ class Release(unittest.TestCase):
     def test_a_missing_or_foreign_key_signs_nothing(self):
         for arguments, sentence in (
                 ((TOP / "docker/release", ""), "Name the secret key: make release KEY=FILE."),
+                ((TOP / "docker/release", self.secret, self.folder / "unmade", self.folder / "nowhere.pub"), "nowhere.pub is missing"),
                 ((TOP / "docker/sign", self.files), "Name the secret key: make release KEY=FILE."),
                 ((TOP / "docker/sign", self.files, self.secret, self.folder / "nowhere.pub"), "nowhere.pub is missing")):
             refused = run(*arguments)
             self.assertEqual(refused.returncode, 2)
             self.assertIn(sentence, refused.stderr)
+            self.assertEqual(refused.stdout, "")
+        self.assertFalse((self.folder / "unmade").exists())
         copy = self.folder / "foreign"
         copy.mkdir()
         shutil.copy(next(self.files.glob("*.tgz")), copy)
