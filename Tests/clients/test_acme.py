@@ -13,10 +13,13 @@ import threading
 import time
 import unittest
 import urllib.request
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from servers import PARLEY, TOP, Server, accepts, free_port
 from serving import ServingTest, parley
+from test_tls import make_certificate
 
 NAMES = ("chat.parley.test", "talk.parley.test")
 
@@ -269,6 +272,40 @@ class Failures(ServingTest):
             with self.start(*arguments, "--public-url", f"https://{NAMES[1]}") as server:
                 wait_for(server, r"event=certificate result=ok")
                 presented(server, NAMES[1], self.authority.trust())
+
+    def test_an_authority_that_limits_orders_names_the_time(self):
+        class Limited(BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = json.dumps({"type": "urn:ietf:params:acme:error:rateLimited", "detail": "too many orders of wool"}).encode()
+                self.send_response(429)
+                self.send_header("Content-Type", "application/problem+json")
+                self.send_header("Retry-After", "7200")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder, ThreadingHTTPServer(("127.0.0.1", 0), Limited) as limited:
+            make_certificate(folder, "limited")
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(f"{folder}/certificate.pem", f"{folder}/key.pem")
+            limited.socket = context.wrap_socket(limited.socket, server_side=True)
+            threading.Thread(target=limited.serve_forever, daemon=True).start()
+            self.addCleanup(limited.shutdown)
+            directory = f"https://localhost:{limited.server_address[1]}/dir"
+            before = datetime.now(timezone.utc)
+            with self.start_server(folder, "--acme", "--acme-directory", directory, "--acme-ca", f"{folder}/certificate.pem") as server:
+                line, = wait_for(server, r"event=certificate result=failed.*")
+                self.assertIn("The certificate authority refuses: too many orders of wool.", line)
+                moment = datetime.fromisoformat(re.search(r"The next attempt is at (\S+)Z\.", line)[1]).replace(tzinfo=timezone.utc)
+                self.assertGreaterEqual(moment, before.replace(microsecond=0) + timedelta(seconds=7_200))
+                self.assertLess(moment, datetime.now(timezone.utc) + timedelta(seconds=7_201))
+                # The authority has named the time, so a reload does not hurry.
+                server.signal(signal.SIGHUP)
+                wait_for(server, "event=certificate result=ok Reloaded")
+                self.assertEqual(len(re.findall("result=ordering", server.output())), 1)
 
     def test_an_authority_that_cannot_be_reached_or_trusted(self):
         silent = ("--acme", "--acme-directory", f"https://localhost:{free_port()}/dir")

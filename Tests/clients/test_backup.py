@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import pty
 import signal
 import sqlite3
 import stat
@@ -141,6 +142,20 @@ class Backup(Site):
                     self.assertEqual(done.returncode, 2, done.stderr)
                     names = [path.name for path in self.data.iterdir()]
                     self.assertFalse([name for name in names if "stream" in name], names)
+
+    def test_a_terminal_gets_no_backup(self):
+        terminal, shown = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        self.addCleanup(os.close, shown)
+        done = self.stream(shown)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("Standard output is a terminal. Redirect it to a file or a program.", done.stderr)
+        restored = subprocess.run([PARLEY, "restore", "-", "--data", Path(self.folder) / "restored"], stdin=shown,
+                                  capture_output=True, text=True, timeout=60)
+        self.check_refused(restored, 2, "Standard input is a terminal. Redirect it from a file or a program.")
+        os.set_blocking(terminal, False)
+        with self.assertRaises(BlockingIOError):
+            os.read(terminal, 1)
 
     def test_a_missing_file_fails_the_exit_status_of_a_stream(self):
         self.file.unlink()

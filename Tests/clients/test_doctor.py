@@ -1,17 +1,23 @@
 """`parley doctor`: a finding for each seeded fault of the machine, the proxy and the settings, and none on a sound machine."""
 
+import contextlib
 import json
 import os
+import random
+import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
 import unittest
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from nginx import nginx
-from servers import PARLEY, free_port
+from servers import PARLEY, TOP, free_port
 from serving import ServingTest, parley
+from successive_versions import change_version
 
 # The machine of a test: the state of its clock, and the time that a durable write takes.
 SHIM = r"""
@@ -171,6 +177,37 @@ class Doctor(ServingTest):
         self.assertEqual(set(found), {"descriptors"})
         self.assertIn("LimitNOFILE=65536", found["descriptors"])
 
+    def test_an_old_backup(self):
+        self.serve().stop()
+        old = datetime.now(timezone.utc) - timedelta(days=9)
+        with contextlib.closing(sqlite3.connect(self.data / "parley.db")) as database, database:
+            database.execute("insert into setting (name, value) values ('last_backup', ?)", (f"{int(old.timestamp() * 1000)} 1000",))
+        self.serve("--public-url", f"https://127.0.0.1:{free_port()}")
+        found = self.findings()
+        self.assertEqual(set(found), {"backup_late", "port"})
+        self.assertRegex(found["backup_late"], "The last backup is 9 days old. .*--backup-every 24")
+
+    def test_a_hook_that_copies_nothing(self):
+        self.data.mkdir(mode=0o700)
+        old = datetime.now(timezone.utc) - timedelta(days=4)
+        (self.data / "off-site").write_text(json.dumps({"backup": "2026-01-01T00-00-00Z", "at": old.strftime("%Y-%m-%dT%H:%M:%S.000Z")}))
+        self.serve("--backup-every", "24", "--backup-hook", "/bin/false")
+        found = self.findings()
+        self.assertEqual(set(found), {"off_site_late", "public_url"})
+        self.assertIn("See --backup-hook and the log", found["off_site_late"])
+
+    def test_an_older_server_than_the_program(self):
+        folder = self.site / "older/bin"
+        folder.mkdir(parents=True)
+        shutil.copy(PARLEY, folder)
+        change_version(folder.parent, "0.0.9")
+        self.enterContext(self.start(folder / "parley", "serve", "--listen", "127.0.0.1:0", "--data", self.data, "--share", TOP))
+        self.back_up()
+        found = self.findings()
+        self.assertEqual(set(found), {"version", "public_url"})
+        self.assertIn("The server runs version 0.0.9, and the program is ", found["version"])
+        self.assertIn("systemctl restart parley.service", found["version"])
+
     # Faults of the settings
 
     def test_a_settings_file_that_was_not_read(self):
@@ -265,6 +302,22 @@ class Doctor(ServingTest):
             found = self.findings()
             self.assertEqual(set(found), {"certificate"})
             self.assertIn("send SIGHUP", found["certificate"])
+
+    def test_port_80_that_leads_nowhere(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can listen on port 443")
+        # An own address: other tests may use the ports of 127.0.0.1.
+        address = f"127.{random.randrange(1, 255)}.{random.randrange(255)}.1"
+        make_certificate(self.site, names=f"IP:{address}")
+        arguments = (PARLEY, "serve", "--listen", f"{address}:443", "--data", self.data, "--public-url", f"https://{address}",
+                     "--tls-certificate", self.site / "certificate.pem", "--tls-key", self.site / "key.pem")
+        with self.start(*arguments):
+            self.back_up()
+            found = self.findings()
+            self.assertEqual(set(found), {"redirect"})
+            self.assertIn("Set redirect-listen = 0.0.0.0:80.", found["redirect"])
+        with self.start(*arguments, "--redirect-listen", f"{address}:80"):
+            self.assertEqual(self.findings(), {})
 
     # Faults of the proxy
 

@@ -18,6 +18,8 @@ actor BackupHook {
   private let store: Store
   private let file: StateFile<Copy>
   private let log: @Sendable (String) -> Void
+  /// Seconds for a run.
+  private let timeout: Int
   private var program: ChildProgram?
   /// Nil without a program.
   private var copy: Copy?
@@ -30,17 +32,17 @@ actor BackupHook {
   /// Interval at which the daemon calls `runIfDue`.
   static let interval: Duration = .seconds(10)
   private static let retryDelay: Int64 = 3_600_000_000_000
-  /// Seconds for a run.
-  private static let timeout = 3_600
   /// Milliseconds without a success that are a problem; of rarer backups twice their interval.
   private static let maxAge: Int64 = 3 * 86_400_000
 
   init(
-    _ program: ChildProgram?, _ backups: ScheduledBackups, _ store: Store, log: @escaping @Sendable (String) -> Void
+    _ program: ChildProgram?, _ backups: ScheduledBackups, _ store: Store, timeout: Int = 3_600,
+    log: @escaping @Sendable (String) -> Void
   ) {
     self.program = program
     self.backups = backups
     self.store = store
+    self.timeout = timeout
     self.log = log
     file = StateFile("off-site", data: store.folder.path, title: "The time of the last off-site backup", log: log)
     // A damaged file costs a second copy.
@@ -90,7 +92,7 @@ actor BackupHook {
     defer { isCopying = false }
     let result = await program.replacing(with: folder).run(
       input: "", environment: ["PARLEY_BACKUPS": folder, "PARLEY_BACKUP": "\(folder)/\(newest.name)"],
-      within: Self.timeout)
+      within: timeout)
     // Another program does not take over the result.
     guard result.end != .cancelled, program == self.program else { return }
     guard result.isSuccess else {
