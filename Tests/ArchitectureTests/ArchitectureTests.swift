@@ -301,22 +301,24 @@ private let foreignSwitches: Set<String> = [
   "parley/Terminal.swift: switch scalar.properties.generalCategory {",
 ]
 
-/// The switches over an enum with a `default:` or a `case _`. A pattern with a `.name`, also in a tuple, makes a switch
-/// one over an enum.
+/// The switches over an enum with a `default:`, a `case _`, a `case let other`, or a case that takes all values of an enum after a
+/// pattern of one of them. A pattern with a `.name`, also in a tuple, makes a switch one over an enum.
 private func defaultsOverEnums(in text: String) throws -> [String] {
   let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-  let wildcard = try Regex(#"^(?:default|case \(?_(?:, _)*\)?)(?: where .*)?:"#)
+  let wildcard = try Regex(#"^(?:default|case \(?_(?:, _)*\)?|case (?:let|var) \w+)(?: where .*)?:"#)
+  let wholeCase = try Regex(#"^case (?:let )?(\.\w+)(?:\((?:(?:let )?\w+)\))?:"#)
   let named = try Regex(#"^case (?:let )?(?:\((?:[^()]*, )?)?\.[a-z]"#)
   return lines.indices.compactMap { index in
     let line = lines[index].drop { $0 == " " }
-    guard line.contains(wildcard) else { return nil }
+    let ofCase = line.firstMatch(of: wholeCase)?.output[1].substring
+    guard line.contains(wildcard) || ofCase != nil else { return nil }
     let indentation = lines[index].count - line.count
     var isOverEnum = false
     for earlier in lines[..<index].reversed() {
       let code = earlier.drop { $0 == " " }
       guard earlier.count - code.count == indentation else { continue }
       if code.contains("switch ") { return isOverEnum ? String(code) : nil }
-      if code.contains(named) { isOverEnum = true }
+      if ofCase.map({ code.contains("\($0)(.") }) ?? code.contains(named) { isOverEnum = true }
     }
     return nil
   }
@@ -328,6 +330,9 @@ private func defaultsOverEnums(in text: String) throws -> [String] {
   ("case (1, .red): 1\n  case (_, _): 2", true), ("case let .mixed(color): 1\n  case _: 2", true),
   ("case (_, 1): 1\n  case (_, _): 2", false),
   ("case let fault as Fault where fault.code == .red: 1\n  default: 2", false),
+  ("case .red: 1\n  case let other: 2", true), ("case 1: 1\n  case let other: 2", false),
+  ("case .mixed(.red): 1\n  case .mixed: 2", true), ("case .mixed(.red): 1\n  case .mixed(let other): 2", true),
+  ("case .mixed(.red): 1\n  case .plain: 2", false), ("case .mixed(1): 1\n  case .mixed: 2", false),
 ])
 func `a switch over an enum with a default is recognized`(cases: String, isFault: Bool) throws {
   #expect(try defaultsOverEnums(in: "  switch color {\n  \(cases)\n  }") == (isFault ? ["switch color {"] : []))

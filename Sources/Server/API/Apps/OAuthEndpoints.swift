@@ -119,14 +119,13 @@ extension API {
 
   private static func register(_ draft: AppDraft, in community: Community) async throws -> CreatedApp {
     do throws(Refusal) { return try await community.registerApp(draft) } catch {
-      switch error {
-      case .invalid(let faults):
-        let isURI = faults.contains { $0.field.hasPrefix("redirect_uris") }
-        let fields = faults.map(\.field).joined(separator: ", ")
-        throw OAuthError(isURI ? .invalidRedirectURI : .invalidClientMetadata, "Not valid: \(fields).")
-      case .tooMany: throw OAuthError(.temporarilyUnavailable, "Too many apps have registered themselves.")
-      case let other: throw other
+      if case .tooMany = error {
+        throw OAuthError(.temporarilyUnavailable, "Too many apps have registered themselves.")
       }
+      guard case .invalid(let faults) = error else { throw error }
+      let isURI = faults.contains { $0.field.hasPrefix("redirect_uris") }
+      let fields = faults.map(\.field).joined(separator: ", ")
+      throw OAuthError(isURI ? .invalidRedirectURI : .invalidClientMetadata, "Not valid: \(fields).")
     }
   }
 }

@@ -218,8 +218,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber, LogReader {
       perform(reader.state.didSend(page, through: sent.through, isWhole: sent.isWhole))
       reader.didRead()
     case .success(.reset(let reason, let head)): perform(reader.state.didReset(reason, head: head))
-    case .failure(.unauthenticated): close(.ended)
-    case .failure: reader.readFailed()
+    case .failure(let refusal): refusal == .unauthenticated ? close(.ended) : reader.readFailed()
     }
   }
 
