@@ -223,12 +223,15 @@ private let wholeSite = SiteSettingsChange(
   }
 
   private func sendForums(_ sent: inout SentMembers) throws {
-    try sent.take(
-      .createForum(
-        title: "roses", about: "Roses.", iconURL: "https://chat.example/rose.png", icon: ID(8), visibility: .public,
-        write: .readers, startTopics: .members, roomMention: .readers, section: "plants", position: 2, slowSeconds: 5,
-        isSolvable: true, showsRevisions: true, isDefault: true, readGroups: [ID(5)], writeGroups: [ID(6)],
-        callURL: "https://chat.example/call", clientID: "one"))
+    var forum = ForumDraft(title: "roses", clientID: "one")
+    forum.fields = [
+      .set(\.title, "roses"), .set(\.about, "Roses."), .set(\.iconURL, "https://chat.example/rose.png"),
+      .set(\.icon, ID(8)), .set(\.visibility, .public), .set(\.write, .readers), .set(\.startTopics, .members),
+      .set(\.roomMention, .readers), .set(\.section, "plants"), .set(\.position, 2), .set(\.slowSeconds, 5),
+      .set(\.isSolvable, true), .set(\.showsRevisions, true), .set(\.isDefault, true), .set(\.readGroups, [ID(5)]),
+      .set(\.writeGroups, [ID(6)]), .set(\.callURL, "https://chat.example/call"),
+    ]
+    try sent.take(.createForum(forum))
     try sent.take(.createForum(title: "roses"))
     try sent.take(.updateForum(ID(7), wholeForum))
     try sent.take(

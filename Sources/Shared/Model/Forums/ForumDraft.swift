@@ -8,8 +8,12 @@ public struct ForumDraft: Sendable {
   public var clientID: String?
 
   /// A forum to create; set its other fields in `fields`.
-  public init(title: String, visibility: Visibility) {
-    fields = [.set(\.title, title), .set(\.visibility, visibility)]
+  ///
+  /// - Parameter visibility: nil for the default of the server, `members`.
+  public init(title: String, visibility: Visibility? = nil, clientID: String? = nil) {
+    fields = [.set(\.title, title)]
+    if let visibility { fields.set(\.visibility, to: visibility) }
+    self.clientID = clientID
   }
 
   /// Decodes the body of a request to create a forum.
@@ -27,5 +31,14 @@ public struct ForumDraft: Sendable {
   /// Whether the draft sets a field of staff: the position in the list, or whether new users join.
   public var changesStaffFields: Bool {
     fields.fills(\.section) || fields.contains(\.position) || fields[\.isDefault] == true
+  }
+}
+
+extension ForumDraft: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      fields.writeMembers(to: &json)
+      if let clientID { json.field("client_id", clientID) }
+    }
   }
 }

@@ -20,35 +20,13 @@ extension Request where Response == Page<Resource<ForumView>> {
 
 extension Request where Response == Resource<ForumView> {
   /// `POST /forums`
-  public static func createForum(
-    title: String, about: String? = nil, iconURL: String? = nil, icon: ID<File>? = nil,
-    visibility: Visibility? = nil, write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil,
-    roomMention: ForumPolicy? = nil, section: String? = nil, position: Int? = nil, slowSeconds: Int? = nil,
-    isSolvable: Bool? = nil, showsRevisions: Bool? = nil, isDefault: Bool? = nil,
-    readGroups: [ID<UserGroup>]? = nil, writeGroups: [ID<UserGroup>]? = nil, callURL: String? = nil,
-    clientID: String? = nil
-  ) -> Request {
-    let body = RequestBody.object { json in
-      json.field("title", title)
-      json.optional("description", about)
-      json.optional("icon_url", iconURL)
-      json.optional("icon_file", icon)
-      json.optional("visibility", visibility)
-      json.optional("write", write)
-      json.optional("start_topics", startTopics)
-      json.optional("room_mention", roomMention)
-      json.optional("section", section)
-      json.optional("position", position)
-      json.optional("slow_seconds", slowSeconds)
-      json.optional("solvable", isSolvable)
-      json.optional("shows_revisions", showsRevisions)
-      json.optional("is_default", isDefault)
-      json.optional("read_groups", readGroups)
-      json.optional("write_groups", writeGroups)
-      json.optional("call_url", callURL)
-      json.optional("client_id", clientID)
-    }
-    return Request(.post, "/forums", body: body).withClientID(clientID)
+  public static func createForum(_ draft: ForumDraft) -> Request {
+    Request(.post, "/forums", body: .value(draft)).withClientID(draft.clientID)
+  }
+
+  /// `POST /forums`: a forum of which the other fields have defaults.
+  public static func createForum(title: String, visibility: Visibility? = nil, clientID: String? = nil) -> Request {
+    createForum(ForumDraft(title: title, visibility: visibility, clientID: clientID))
   }
 
   /// `GET /forums/{id}`
