@@ -336,39 +336,9 @@ import Testing
     defer { folder.remove() }
     let file = folder.path + "/cache.db"
     let connection = try Connection.writer(file)
-    try connection.execute("pragma user_version = 3")
+    try connection.execute("pragma user_version = 2")
     connection.close()
-    #expect(throws: CacheFault.newer(version: 3)) { _ = try DiskStore(file) }
-  }
-
-  @Test func `a file of version 1 is upgraded`() async throws {
-    try await ScriptedSite.open { site in
-      let folder = try Folder()
-      defer { folder.remove() }
-      let file = folder.path + "/cache.db"
-      let garden = try await site.group("ada", "grace")
-      var before = Replica()
-      do {
-        let ada = try SiteClient(site, "ada", file: file)
-        try await ada.sync.catchUp()
-        try await ada.outbox.send(Draft("unsent"), in: garden)
-        before = await ada.cache.replica
-        #expect(!before.users.isEmpty)
-      }
-      let connection = try Connection.writer(file)
-      try connection.executeScript(
-        """
-        update thing set kind = 'person' where kind = 'user';
-        delete from thing where kind = 'note' and key = 'actions';
-        insert into thing (kind, key, value) values ('note', 'marks', '7');
-        pragma user_version = 1;
-        """)
-      connection.close()
-      let ada = try SiteClient(site, "ada", file: file)
-      #expect(await ada.cache.replica == before)
-      #expect(await ada.cache.actionsAsOf == 7)
-      #expect(await ada.outbox.list().map(\.draft?.text) == ["unsent"])
-    }
+    #expect(throws: CacheFault.newer(version: 2)) { _ = try DiskStore(file) }
   }
 
   @Test func `a file is used by one process at a time`() throws {

@@ -5,10 +5,9 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - version: the schema version. An older version of the app refuses a newer file.
-  ///   - upgrades: from each earlier version to the next.
   ///   - isExclusive: false for a file that other processes may read. It has a lock of its own.
   static func device(
-    _ path: String, version: Int, schema: String, upgrades: [String] = [], cacheKibibytes: Int,
+    _ path: String, version: Int, schema: String, cacheKibibytes: Int,
     patience: Duration = .seconds(5), isExclusive: Bool = true
   ) throws(CacheFault) -> Connection {
     var options = Options()
@@ -25,7 +24,7 @@ extension Connection {
     guard found < version else { return connection }
     do {
       try connection.transaction {
-        for script in found == 0 ? [schema] : Array(upgrades[(found - 1)...]) { try connection.executeScript(script) }
+        try connection.executeScript(schema)
         try connection.execute(SQL("pragma user_version = \(version)"))
       }
     } catch { throw CacheFault(error) }

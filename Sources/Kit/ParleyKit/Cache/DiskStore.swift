@@ -11,7 +11,7 @@ public final class DiskStore: CacheStore {
   /// Held by the process that has a shared file open: the file itself is not locked.
   private let lock: Connection?
 
-  static let version = 2
+  static let version = 1
 
   /// Opens or creates the file. It is locked by one process; another waits for `patience` and then fails with `inUse`. The
   /// lock ends with the store, or with the process.
@@ -24,7 +24,7 @@ public final class DiskStore: CacheStore {
         path + "-lock", version: 1, schema: "create table lock (id integer primary key) strict;", cacheKibibytes: 64,
         patience: patience) : nil
     connection = try .device(
-      path, version: Self.version, schema: Self.schema + Self.searchTable, upgrades: [Self.renamedKinds],
+      path, version: Self.version, schema: Self.schema + Self.searchTable,
       cacheKibibytes: 8_192, patience: patience, isExclusive: !isShared)
   }
 
@@ -57,12 +57,6 @@ public final class DiskStore: CacheStore {
       primary key (token, moment)
     ) strict, without rowid;
     create index feature_by_moment on feature (moment);
-    """
-
-  /// Version 2: the names of two kinds of rows.
-  private static let renamedKinds = """
-    update thing set kind = 'user' where kind = 'person';
-    update thing set key = 'actions' where kind = 'note' and key = 'marks';
     """
 
   private static let searchTable = """
