@@ -10,13 +10,36 @@ import Testing
     "read": "listMessages", "reply": "postMessage", "react": "setAction", "dm": "createConversation",
     "inbox": "listNotifications", "login": "signIn", "logout": "revokeSession", "whoami": "getUser",
     "send-file": "postMessage", "tail": "openRealtime",
-    "invite": "createInvite", "user role": "updateUser", "user enable": "updateUser", "user disable": "updateUser",
+    "invite": "createInvite", "token": "createToken", "user role": "updateUser", "user enable": "updateUser",
+    "user disable": "updateUser",
     "user reset": "createPasswordReset", "endpoints enable": "updateWebhookEndpoint",
     "endpoints disable": "updateWebhookEndpoint", "apps enable": "updateApp",
     "apps disable": "updateApp", "commands enable": "updateCommand",
     "commands disable": "updateCommand", "destroy message": "destroyContent", "destroy file": "destroyContent",
     "destroy user": "destroyContent",
   ]
+
+  /// Commands without an operation of the API.
+  private static let withoutOperation: [String: Set<String>] = [
+    "runs or describes the program": [
+      "serve", "config", "status", "doctor", "health", "dialects", "up", "upgrade", "version", "help", "manual",
+      "completions",
+      "complete-titles",
+    ],
+    "reads or replaces the data folder, also without a daemon": [
+      "backup", "restore", "export", "import", "verify", "purge", "migrate",
+    ],
+    "has an operation of the control socket alone": ["setup", "user create", "mail-in"],
+    "sends any request": ["api"],
+    "changes the outbox on this machine": ["outbox", "outbox retry", "outbox cancel"],
+  ]
+
+  @Test func `a command without an operation has a reason`() {
+    // A group, such as `user`, has commands of two words.
+    let groups = Set(Command.all.filter { $0.words.count > 1 }.map { $0.words[0] })
+    let without = Command.all.filter { $0.operations.isEmpty }.map(\.name)
+    #expect(Set(without).subtracting(groups) == Set(Self.withoutOperation.values.joined()).subtracting(groups))
+  }
 
   private static func operations() throws -> Set<String> {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

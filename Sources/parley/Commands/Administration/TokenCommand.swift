@@ -4,7 +4,7 @@ extension Command {
   /// Prints only the token, for scripts.
   static let token = Command.control(
     "token", operands: ["NAME"], summary: "print an API token for a program that acts as NAME",
-    settings: [.scope, .name, .onlyForum, .tokenRate, .expires], help: Help.token
+    settings: [.scope, .name, .onlyForum, .tokenRate, .expires], operations: ["createToken"], help: Help.token
   ) { settings, client in
     let expires = try settings.timestamp(.expires)
     let limits = try TokenFlags(settings)
