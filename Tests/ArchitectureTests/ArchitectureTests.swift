@@ -104,7 +104,7 @@ private let portable: Set<String> = ["ParleyKit", "ParleyModel", "ParleyMarkup",
 
 /// Files that may contain unsafe expressions: around system calls and C libraries, and in measured hot paths.
 private let mayBeUnsafe: Set<String> = [
-  "Kit/ParleyTransport/StandardDevice.swift",
+  "Kit/ParleyTransport/StandardFolder.swift",
   "Kit/ParleyURLSession/KeychainCredential.swift",
   "Server/Community/Realtime/Publisher.swift",
   "Server/Imports/Bytes/ScratchFolder.swift",

@@ -9,7 +9,7 @@ import TestSupport
 final class RawDatabase {
   let folder: String
   let connection: Connection
-  private var counters = Counters(id: 100, event: 0)
+  private var counters = LastNumbers(id: 100, event: 0)
 
   static let ada = ID<User>(1)
   static let grace = ID<User>(2)

@@ -12,17 +12,6 @@ enum Include: String, CaseIterable {
   case messages
 }
 
-/// The ids of the users, files and posts that the objects of a response reference.
-struct References {
-  var users: Set<ID<User>> = []
-  var files: Set<ID<File>> = []
-  var messages: Set<ID<Message>> = []
-}
-
-protocol Referencing {
-  func addReferences(to references: inout References)
-}
-
 /// The member `included`.
 struct Included: JSONWritable {
   private let users: [User]?

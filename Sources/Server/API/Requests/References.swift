@@ -1,7 +1,18 @@
-// The users and files of things whose own file has no other part in `include`.
-
 import Community
 import ParleyModel
+
+/// The ids of the users, files and posts that the objects of a response reference.
+struct References {
+  var users: Set<ID<User>> = []
+  var files: Set<ID<File>> = []
+  var messages: Set<ID<Message>> = []
+}
+
+protocol Referencing {
+  func addReferences(to references: inout References)
+}
+
+// Things whose own file has no other part in `include`.
 
 extension Conversation: Referencing {
   func addReferences(to references: inout References) {

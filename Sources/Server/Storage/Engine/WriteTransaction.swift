@@ -4,7 +4,7 @@ import ParleySQLite
 /// The writer's transaction. All closures of a batch share one database transaction; a refusal rolls back its own
 /// changes only, for which the closures before it may run again.
 public final class WriteTransaction: ReadTransaction {
-  var counters: Counters
+  var counters: LastNumbers
   /// Logged events, in order. They are published after the commit.
   var events: [Event] = []
   /// Sessions that ended. They are published with the events.
@@ -18,7 +18,7 @@ public final class WriteTransaction: ReadTransaction {
   /// Whether this transaction has already raised the destruction counter.
   var hasNotedDestruction = false
 
-  init(_ connection: Connection, counters: Counters, now: Int64) {
+  init(_ connection: Connection, counters: LastNumbers, now: Int64) {
     self.counters = counters
     super.init(connection, now: now)
   }
@@ -33,8 +33,8 @@ public final class WriteTransaction: ReadTransaction {
   }
 }
 
-/// The two counters. A rollback resets them, so event ids have no holes.
-struct Counters: Sendable {
+/// The last ids of an object and of an event. A rollback resets them, so event ids have no holes.
+struct LastNumbers: Sendable {
   var id: Int
   var event: Int
 }

@@ -77,7 +77,7 @@ actor Writer {
   private nonisolated let inbox = Mutex(Inbox())
   private nonisolated let commits = Atomic(0)
   private let connection: Connection
-  private var counters: Counters
+  private var counters: LastNumbers
   private var journal: ErasureJournal
   /// Requests taken from the queue, the next one last.
   private var taken: [Request] = []
@@ -117,8 +117,8 @@ actor Writer {
     self.log = log
   }
 
-  static func readCounters(_ connection: Connection) throws(SQLiteError) -> Counters {
-    var counters = Counters(id: 0, event: 0)
+  static func readCounters(_ connection: Connection) throws(SQLiteError) -> LastNumbers {
+    var counters = LastNumbers(id: 0, event: 0)
     for (name, value) in try connection.all(
       "select name, value from counter",
       read: { row in

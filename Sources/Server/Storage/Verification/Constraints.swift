@@ -28,7 +28,7 @@ extension Check {
   }
 }
 
-enum CheckClauses {
+private enum CheckClauses {
   /// Expressions after `check` in a definition, in the style of our migrations: comments to the end of the line, no
   /// parentheses in strings.
   static func all(of definition: String) -> [String] {
