@@ -169,7 +169,7 @@ export class Timeline {
   }
 
   #isOwnPost(/** @type {Operation} */ { kind, conversation_id: id, body, target }) {
-    const { kind: place, owner_id: owner } = this.parley.conversation(id) ?? {};
-    return kind === 'send' && place === 'feed' && owner === this.parley.me?.id && !body.reply_to && !target;
+    const { kind: conversationKind, owner_id: owner } = this.parley.conversation(id) ?? {};
+    return kind === 'send' && conversationKind === 'feed' && owner === this.parley.me?.id && !body.reply_to && !target;
   }
 }

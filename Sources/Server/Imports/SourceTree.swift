@@ -5,7 +5,7 @@ final class SourceTree {
     case archive(ZipReader)
   }
 
-  private let place: Storage
+  private let storage: Storage
   /// Paths of all files, sorted.
   let names: [String]
   let path: String
@@ -14,17 +14,17 @@ final class SourceTree {
     self.path = path
     if SourceFolder.exists(path) {
       let folder = try SourceFolder(path)
-      place = .folder(folder)
+      storage = .folder(folder)
       names = try folder.names()
     } else {
       let archive = try ZipReader(try SourceFile(path: path))
-      place = .archive(archive)
+      storage = .archive(archive)
       names = archive.entries.map(\.name).sorted()
     }
   }
 
   var archive: ZipReader? {
-    switch place {
+    switch storage {
     case .archive(let archive): archive
     case .folder: nil
     }
@@ -32,7 +32,7 @@ final class SourceTree {
 
   /// Nil if there is no such file.
   func source(_ name: String) throws(ImportFault) -> (any ByteSource)? {
-    switch place {
+    switch storage {
     case .folder(let folder): return try folder.file(name)?.source()
     case .archive(let archive):
       guard let entry = archive.entry(name) else { return nil }
@@ -41,7 +41,7 @@ final class SourceTree {
   }
 
   func has(_ name: String) throws(ImportFault) -> Bool {
-    switch place {
+    switch storage {
     case .folder(let folder): try folder.file(name) != nil
     case .archive(let archive): archive.entry(name) != nil
     }
@@ -65,7 +65,7 @@ extension SourceTree {
   }
 
   private func file(_ name: String) throws(ImportFault) -> SourceFile? {
-    guard case .folder(let folder) = place else { return nil }
+    guard case .folder(let folder) = storage else { return nil }
     return try folder.file(name)
   }
 }

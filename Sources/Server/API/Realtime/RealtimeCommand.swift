@@ -92,7 +92,7 @@ enum RealtimeCommand {
           throw value.error(.notAllowed(["online", "away"]))
         },
         showing: try object.optional("conversation_ids") { value throws(JSONError) in
-          try Self.list(value, most: RealtimeLimits.shownConversations) { element throws(JSONError) in
+          try Self.list(value, max: RealtimeLimits.shownConversations) { element throws(JSONError) in
             try ID<Conversation>(json: element)
           }
         } ?? [])
@@ -143,10 +143,10 @@ enum RealtimeCommand {
   }
 
   private static func list<Element>(
-    _ value: JSONValue, most: Int = maxTopics, _ read: (JSONValue) throws(JSONError) -> Element
+    _ value: JSONValue, max: Int = maxTopics, _ read: (JSONValue) throws(JSONError) -> Element
   ) throws(JSONError) -> [Element] {
     let elements = try value.array(read)
-    guard elements.count <= most else { throw value.error(.invalid) }
+    guard elements.count <= max else { throw value.error(.invalid) }
     return elements
   }
 

@@ -166,7 +166,8 @@ extension Community {
     }
   }
 
-  /// Revokes a session that the caller has not opened, and forgets all devices but that of the caller: the next sign-in there is told.
+  /// Revokes a session that the caller has not opened, and forgets all devices but that of the caller, so that the next
+  /// sign-in there makes a notification.
   ///
   /// - Parameter cookie: of the caller's device.
   /// - Returns: the next cookie of the device, if it had a valid one.

@@ -136,11 +136,11 @@ extension Community {
         try tx.remember(.commandInvocation, by: user, clientID, subject: id.number, fingerprint: fingerprint)
       }
       guard let invocation = try tx.invocation(id), let author = try tx.user(user),
-        let place = try tx.conversation(conversation)
+        let target = try tx.conversation(conversation)
       else { throw .unavailable }
       return .new(
         BegunInvocation(
-          invocation: invocation, user: author.summary, conversation: place, url: command.url, secrets: secrets,
+          invocation: invocation, user: author.summary, conversation: target, url: command.url, secrets: secrets,
           origin: stored.origin))
     }
   }

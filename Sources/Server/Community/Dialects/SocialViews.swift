@@ -58,8 +58,8 @@ extension CommunityView {
     }
   }
 
-  /// The bytes of the caller's files, and the most that they may be.
-  public func fileUse(of caller: Caller) throws(Refusal) -> (used: Int, most: Int) {
+  /// The bytes of the caller's files, and their limit.
+  public func fileUse(of caller: Caller) throws(Refusal) -> (used: Int, max: Int) {
     let owner = try caller.requireUser()
     return try read { tx throws(Refusal) in
       (try tx.fileUse(of: owner), try tx.quota(of: caller, community.bounds).user)

@@ -77,7 +77,7 @@ extension Importer {
     let importer = importer
     for key in keys {
       guard let target = conversations[key], target.state == .filling || target.state == .appendable else { continue }
-      var participants = (places[key]?.participants ?? []).compactMap { member in
+      var participants = (sourceConversations[key]?.participants ?? []).compactMap { member in
         present(member.user).map { ($0, ParticipantRole(rawValue: member.role) ?? .member) }
       }
       // The export of Discord has direct conversations of the user who made it.
@@ -93,7 +93,9 @@ extension Importer {
   }
 
   private func open(_ keys: [String]) async throws(ImportFault) {
-    let targets = keys.compactMap { key in conversations[key].map { (target: $0, solution: places[key]?.solvedBy) } }
+    let targets = keys.compactMap { key in
+      conversations[key].map { (target: $0, solution: sourceConversations[key]?.solvedBy) }
+    }
     // Only a room has participants before: the members of its forum.
     for (target, _) in targets where target.kind == .room { try await advanceReaders(in: target.id, from: 1) }
     let (importer, origin) = (importer, origin)
@@ -149,29 +151,29 @@ extension WriteTransaction {
 
   /// Nil if there is one of this kind already.
   fileprivate func importConversation(
-    _ place: ConversationInput, from source: String, _ bounds: Bounds
+    _ input: ConversationInput, from source: String, _ bounds: Bounds
   ) throws(Refusal) -> (target: ImportTarget, isNew: Bool)? {
-    let conversation = place.conversation
+    let conversation = input.conversation
     if let earlier = try imported(.conversation, conversation.key, from: source) {
       let id = ID<Conversation>(earlier)
       return (ImportTarget(id: id, state: try importState(of: id) ?? .gone, kind: conversation.kind), false)
     }
     let id: ID<Conversation>
     if conversation.kind == .room {
-      guard let forum = try place.forum.flatMap({ id throws(Refusal) in try self.forum(id) }) else { return nil }
+      guard let forum = try input.forum.flatMap({ id throws(Refusal) in try self.forum(id) }) else { return nil }
       id = forum.room
     } else {
       var new = ImportedConversation(
         Conversation.Kind(rawValue: conversation.kind.rawValue) ?? .group,
         title: conversation.title.flatMap { Texts.importedLine($0, scalars: bounds.titleScalars) }
           ?? (conversation.kind == .topic ? "Topic" : nil),
-        by: place.creator, createdAt: min(conversation.createdAt ?? now, now))
-      new.forum = conversation.kind == .topic ? place.forum : nil
-      new.owner = place.owner
+        by: input.creator, createdAt: min(conversation.createdAt ?? now, now))
+      new.forum = conversation.kind == .topic ? input.forum : nil
+      new.owner = input.owner
       new.isPinned = conversation.isPinned
       new.isLocked = conversation.isLocked
       if conversation.kind == .topic {
-        guard let forum = place.forum, try self.forum(forum) != nil else { return nil }
+        guard let forum = input.forum, try self.forum(forum) != nil else { return nil }
       }
       if conversation.kind == .feed, new.owner == nil { return nil }
       do throws(Refusal) { id = try startImport(of: new) } catch {

@@ -65,7 +65,7 @@ enum ImportedContent {
 
 extension Importer {
   func writeMessages(_ progress: (String, Int, Int) throws(ImportFault) -> Void) async throws(ImportFault) {
-    places = Dictionary(overview.conversations.map { ($0.key, $0) }) { one, _ in one }
+    sourceConversations = Dictionary(overview.conversations.map { ($0.key, $0) }) { one, _ in one }
     var done = 0
     var waiting: [SourceMessage] = []
     try progress("importing messages", 0, overview.messageCount)

@@ -23,7 +23,7 @@ final class Importer {
   var conversations: [String: ImportTarget] = [:]
   var chunk = ImportChunk()
   /// Conversations of the source by key.
-  var places: [String: SourceConversation] = [:]
+  var sourceConversations: [String: SourceConversation] = [:]
 
   var origin: String { source.kind.rawValue }
 

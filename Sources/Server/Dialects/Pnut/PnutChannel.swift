@@ -27,7 +27,7 @@ struct PnutChannel: JSONWritable {
     let conversation = own.conversation
     json.object { json in
       json.field("id", conversation.id)
-      json.field("pagination_id", String(Self.place(of: own)))
+      json.field("pagination_id", String(Self.paginationID(of: own)))
       json.field("type", conversation.channelType)
       json.field("created_at", PnutCall.time(conversation.createdAt))
       // A private one belongs to all its participants.
@@ -88,8 +88,8 @@ struct PnutChannel: JSONWritable {
     }
   }
 
-  /// The place in lists: the last message, or the channel without one.
-  static func place(of own: OwnConversation) -> Int {
+  /// The position in lists: the last message, or the channel without one.
+  static func paginationID(of own: OwnConversation) -> Int {
     own.conversation.lastMessage?.number ?? own.conversation.id.number
   }
 

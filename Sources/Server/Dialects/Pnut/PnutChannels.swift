@@ -235,7 +235,7 @@ extension PnutCall {
     let (types, others) = (query.list("channel_types"), query.list("exclude_channel_types"))
     return try await page(
       IDRange.Source<OwnConversation>(
-        id: { PnutChannel.place(of: $0) },
+        id: { PnutChannel.paginationID(of: $0) },
         filter: { found in
           try found.filter { own in
             let type = own.conversation.channelType

@@ -29,11 +29,11 @@ extension PnutCall {
   func getToken() async throws -> Response {
     let me = try caller.requireUser()
     let site = try view.getSettings()
-    let storage = try caller.readsWholeSite ? view.fileUse(of: caller) : (used: 0, most: 0)
+    let storage = try caller.readsWholeSite ? view.fileUse(of: caller) : (used: 0, max: 0)
     return .envelope(
       PnutToken(
         user: try users([me])[me], scopes: Self.scopes(of: caller), app: site.name, url: origin,
-        available: max(0, storage.most - storage.used), total: storage.most))
+        available: max(0, storage.max - storage.used), total: storage.max))
   }
 
   func getConfig() -> Response { .envelope(PnutConfig(bounds: community.bounds)) }

@@ -7,7 +7,7 @@ struct JSONStream {
     case element(JSONValue)
   }
 
-  private enum Position {
+  private enum State {
     case start, inObject, inArray, end
   }
 
@@ -17,7 +17,7 @@ struct JSONStream {
   private let list: String?
   private var piece: [UInt8] = []
   private var position = 0
-  private var place = Position.start
+  private var state = State.start
   /// Whether a value was read in the object, or the array.
   private var hasMembers = false
   private var hasElements = false
@@ -31,21 +31,21 @@ struct JSONStream {
   /// The next value; nil after the end of the document.
   mutating func next() throws(ImportFault) -> Item? {
     while true {
-      switch place {
+      switch state {
       case .start:
         if try peek() == 0xef { try skipByteOrderMark() }
         try expect(list == nil ? "[" : "{", list == nil ? "a list" : "an object")
-        place = list == nil ? .inArray : .inObject
+        state = list == nil ? .inArray : .inObject
       case .inArray:
         if try takeEnd("]", isFirst: !hasElements) {
-          place = list == nil ? .end : .inObject
+          state = list == nil ? .end : .inObject
           continue
         }
         hasElements = true
         return .element(try value())
       case .inObject:
         if try takeEnd("}", isFirst: !hasMembers) {
-          place = .end
+          state = .end
           continue
         }
         hasMembers = true
@@ -53,7 +53,7 @@ struct JSONStream {
         try expect(":", "a colon")
         if name == list {
           try expect("[", "a list")
-          (place, hasElements) = (.inArray, false)
+          (state, hasElements) = (.inArray, false)
           continue
         }
         return .member(name, try value())

@@ -52,7 +52,8 @@ extension Request where Response == Page<Resource<Invite>> {
 extension Request where Response == Void {
   /// `DELETE /sessions/{id}`
   ///
-  /// - Parameter foreign: the caller has not opened it: all devices but that of the caller are forgotten, so that the next sign-in there is told.
+  /// - Parameter foreign: the caller has not opened it: all devices but that of the caller are forgotten, so that the
+  ///   next sign-in there makes a notification.
   public static func revokeSession(_ session: String, foreign: Bool? = nil) -> Request {
     Request(.delete, "/sessions/{id}", [session], query: [QueryItem("foreign", foreign)])
   }
