@@ -62,9 +62,9 @@ def change_version(tree, version):
         raise RuntimeError(f"The version {current} can't be replaced.")
     words = [(f"parley {name}\n".encode() + bytes(8))[8:15] for name in (current, version)]
     change(program, content.replace(text, other).replace(*words))
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    if told != f"parley {version}\n":
-        raise RuntimeError(f"The program tells {told}")
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    if printed != f"parley {version}\n":
+        raise RuntimeError(f"The program prints {printed}")
 
 
 def find_array(content, count):

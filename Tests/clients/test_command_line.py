@@ -35,7 +35,7 @@ class CommandLine(unittest.TestCase):
 
 
 class Library(ServingTest):
-    def test_pages_of_every_origin_may_import_the_library_and_nothing_else(self):
+    def test_pages_of_every_origin_may_import_the_library_alone(self):
         self.arguments = parley(self.folder)
         with self.start(*self.arguments) as server:
             status, headers = self.curl_headers(f"{server.url}/js/parley/parley.js", "--header", "Origin: https://a.example")

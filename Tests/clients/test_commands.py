@@ -116,7 +116,7 @@ class Commands(Home, FollowingTest):
         self.check_refused(2, "exclude each other", "read", "Knitting", "--before", "9", "--after", "8")
         self.check_refused(2, "not the number of a message", "read", "Knitting", "--before", "x")
 
-    def test_mistakes_say_what_to_do(self):
+    def test_mistakes_name_the_next_step(self):
         self.check_refused(1, "parley read CONVERSATION prints the numbers", "reply", "999999", "x")
         self.check_refused(2, "parley read prints the numbers", "edit", "first", "x")
         self.check_refused(2, "Use an emoji, :name:, like", "react", "9", "banana")

@@ -59,7 +59,7 @@ class Daemon(ServingTest):
         self.assertEqual(status, 404)
         self.assertTrue(headers["content-type"].startswith("application/problem+json"))
 
-    def test_nothing_outside_the_folder_is_served(self):
+    def test_no_file_outside_the_folder_is_served(self):
         for path in ("/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd", "/.git/config"):
             with self.subTest(path):
                 status, _ = self.curl_headers("--path-as-is", f"{self.server.url}{path}")

@@ -119,7 +119,7 @@ class Disk(RestartingTest):
         self.fill(97)
         self.wait(lambda: re.search(r" 9[5-9] % full", self.server.output()), "a warning at 95 %")
 
-    def test_statistics_count_what_du_counts(self):
+    def test_statistics_equal_du(self):
         self.ask("POST", "/backups", {})
         self.wait(lambda: self.ask("GET", "/backups")["data"][0]["state"] == "done", "the backup is done")
         replaced = self.data / "replaced-20261120T120000Z"

@@ -157,7 +157,7 @@ class Enumeration(ServingTest):
         authenticator.handle = user.encode()
         return {"credential": dict(authenticator.sign(options))}
 
-    def test_a_passkey_that_nobody_has(self):
+    def test_an_unknown_passkey(self):
         requests = []
         for name in NAMES:
             unknown = Authenticator(ec.generate_private_key(ec.SECP256R1()))

@@ -220,7 +220,7 @@ class Export(ServingTest):
         with urlopen(request, timeout=60) as answer:
             return zipfile.ZipFile(io.BytesIO(answer.read()))
 
-    def test_a_user_downloads_what_the_operator_exports(self):
+    def test_a_user_downloads_the_export_of_the_operator(self):
         given, _ = self.export("given.zip", "--user", "grace")
         self.ask("grace", "POST", "/me/export")
         self.assertEqual(self.wait_for_export("grace")["state"], "done")

@@ -189,7 +189,7 @@ class Discord(ImportTest):
         self.verify()
         self.assertIn("New: nothing.", self.load(self.source, "discord"))
 
-    def test_a_member_whom_staff_removed_does_not_come_back(self):
+    def test_a_member_removed_by_staff_does_not_come_back(self):
         self.export()
         self.load(self.source, "discord")
         with sqlite3.connect(self.data / "parley.db") as database:
@@ -205,7 +205,7 @@ class Discord(ImportTest):
         token = call(server, "POST", "/users", {"invite": code, "password": PASSWORD})["token"]
         self.assertEqual(call(server, "GET", "/me", None, token)["name"], "grace")
 
-    def test_a_repeated_import_adds_nothing_and_a_longer_one_what_is_new(self):
+    def test_a_repeated_import_adds_no_message_and_a_longer_one_the_new_ones(self):
         ada, _, _, later, channel = self.export()
         self.load(self.source, "discord")
         before = self.rows("select count(*), max(id) from event")
@@ -319,7 +319,7 @@ class Slack(ImportTest):
         self.load(archive, "slack", "--open", table)
         self.assertEqual(self.rows("select visibility, users_from_id, anyone_from_id from forum"), [("public", 0, 0)])
 
-    def test_nothing_is_appended_after_a_message_of_this_site(self):
+    def test_no_message_is_appended_after_one_of_this_site(self):
         archive = self.folder / "slack.zip"
         files = self.files()
         slack_export(archive, files)

@@ -334,7 +334,7 @@ class Answering(Mailing):
         self.assertEqual(self.metric('parley_mail_received_total{receipt="repeated"}'), 1)
         self.say("verify")
 
-    def test_a_stranger_posts_nothing_and_the_user_is_told(self):
+    def test_a_stranger_posts_no_message_and_the_user_gets_a_mail(self):
         mail = self.mention()
         count = len(self.lines())
         for _ in range(3):

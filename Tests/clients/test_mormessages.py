@@ -418,7 +418,7 @@ class Forums(DialectTest):
         self.assertEqual([it for it in answers if it != answers[0]], [])
         self.assertEqual(answers[0][0], 400)
 
-    def test_who_may_create_forums(self):
+    def test_rights_to_create_forums(self):
         self.native("PATCH", "/settings", {"may_create_forums": "moderators"})
         try:
             self.failed(403, "PUT", "/forum", {"title": str(uuid.uuid4())}, "grace")
@@ -514,7 +514,7 @@ class Messages(DialectTest):
         self.assertEqual(self.texts(forum, offset=210), texts[210:])
         self.assertEqual(self.texts(forum, offset=300), [])
 
-    def test_what_the_lists_leave_out(self):
+    def test_messages_left_out_of_lists(self):
         forum = self.make_forum()
         room = self.native("GET", f"/forums/{forum['id']}")["room_id"]
         gone = self.post(forum, "gone")
@@ -1144,9 +1144,9 @@ class Off(ServingTest):
             file.write("dialects = mormessages\n")
             file.flush()
             self.assertIn("mormessages: on\n", say("--config", file.name))
-            told, other = map(json.loads, say("--config", file.name, "--json").splitlines())
+            printed, other = map(json.loads, say("--config", file.name, "--json").splitlines())
         self.assertEqual((other["name"], other["enabled"], other["addresses"]), ("pnut", False, {"rest": "http://127.0.0.1:8080/v1"}))
-        self.assertEqual((told["name"], told["enabled"], told["addresses"]["websocket"]),
+        self.assertEqual((printed["name"], printed["enabled"], printed["addresses"]["websocket"]),
                          ("mormessages", True, "ws://127.0.0.1:8080/mormessages/api/websocket"))
 
 

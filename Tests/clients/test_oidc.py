@@ -919,7 +919,7 @@ class PasswordsOffTest(OIDCTest):
         refused.exception.close()
         self.assertEqual(refused.exception.code, 403)
 
-    def test_the_operator_lets_an_owner_in_who_links_an_account(self):
+    def test_an_owner_recovered_by_the_operator_links_an_account(self):
         url = self.say("setup").strip()
         self.assertTrue(url.startswith(f"{self.origin}/reset/"), url)
         browser = self.browser()

@@ -104,7 +104,7 @@ class Pages(ServingTest):
                 self.assertEqual([it["id"] for it in items], [it.id for it in found.entries])
         self.assertIn("<strong>bold</strong>", feedparser.parse(f"{self.server.url}/feed.atom").entries[0].content[0].value)
 
-    def test_a_crawl_of_the_sitemap_finds_everything_public_and_nothing_else(self):
+    def test_a_crawl_of_the_sitemap_finds_all_public_pages_alone(self):
         robots = self.get("/robots.txt")
         index = re.search(r"^Sitemap: (\S+)$", robots, re.MULTILINE)[1]
         parts = [it.text for it in ElementTree.fromstring(self.get(index)).iter(f"{SITEMAP}loc")]

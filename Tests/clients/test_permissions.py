@@ -288,7 +288,7 @@ class Permissions(ServingTest):
         assert status == 200, answer
         return answer["access_token"]
 
-    def test_each_operation_permits_what_the_table_says(self):
+    def test_each_operation_has_the_permissions_of_the_table(self):
         description = json.loads((TOP / "Public" / "openapi.json").read_text())
         operations = {
             f"{method.upper()} {path}": operation for path, item in description["paths"].items()
@@ -299,7 +299,7 @@ class Permissions(ServingTest):
         wrong = [it for line in table for it in self.check_description(line, operations[line.operation])]
         self.check(table, self.result, wrong)
 
-    def test_each_command_of_a_socket_permits_what_the_table_says(self):
+    def test_each_command_of_a_socket_has_the_permissions_of_the_table(self):
         messages = json.loads((TOP / "Public" / "asyncapi.json").read_text())["components"]["messages"]
         commands = {message["examples"][0]["payload"]["do"] for name, message in messages.items() if name.endswith("Command")}
         table = lines("socket_permissions.txt", SocketLine)

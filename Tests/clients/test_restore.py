@@ -114,7 +114,7 @@ class Undone(ServingTest):
     def check_verified(self):
         self.run_parley("verify", "--all")
 
-    def test_what_was_undone_is_printed_and_audited(self):
+    def test_undone_changes_are_printed_and_audited(self):
         self.begin()
         printed = self.restore("--replace").splitlines()
         undone, = [line for line in printed if line.startswith("Site as of")]

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["Basic", "Basic ", "Basic !", "Basic YWRh", "Basic YWRhOndvb2w", "Basic /zo=", "Basic YWRhOg== x"])
-  func `malformed ones are those of nobody`(_ field: String) {
+  func `malformed credentials have an empty name`(_ field: String) {
     let read = Self.read(field)
     #expect(read?.name == "" && read?.password == "")
   }

@@ -359,7 +359,7 @@ class TestMail(Mail):
 
 
 class WithoutMail(Village):
-    def test_nothing_tells_of_mail(self):
+    def test_no_page_mentions_mail(self):
         page = self.signed_in("ada")
         for path, sign in (("/you/email", "Profile"), ("/you/notifications", "Quiet hours"), ("/admin/settings", "Community name")):
             with self.subTest(path=path):

@@ -703,19 +703,19 @@ class Talking(Village):
         self.assertEqual(sum(it.get("text") == "Written on the train" for it in page_["data"]), 1)
 
 
-    def test_a_user_who_signs_in_was_not_away(self):
+    def test_a_sign_in_shows_no_line_of_missed_messages(self):
         context = self.context()
         self.sign_in(context, "ada")
         page = self.page(context)
         page.add_init_script("""
-            new MutationObserver(() => { window.isTold ||= !!document.querySelector(".back-line"); })
+            new MutationObserver(() => { window.hasBackLine ||= !!document.querySelector(".back-line"); })
                 .observe(document, { childList: true, subtree: true });
         """)
         self.open(page)
         self.room(page)
         sent = self.write(page, "I was here all the time")
         expect(sent.locator(".state")).to_have_attribute("title", "Sent")
-        self.assertFalse(page.evaluate("!!window.isTold"))
+        self.assertFalse(page.evaluate("!!window.hasBackLine"))
 
 
 class LongRoom(Village):

@@ -433,7 +433,7 @@ class WeekAway(Gardeners):
         cls.matter = ["Can you bring the key?", "please close the greenhouse", "has the spare key", "Two fingers deep.", "Summer party on Saturday",
                       "Frost dates this year"]
 
-    def test_one_answer_says_what_is_worth_reading(self):
+    def test_one_response_has_all_unread_items(self):
         found = self.call("GET", "/unread?limit=200&include=users", token=self.tokens["grace"])
         texts = [it["message"]["text"] for it in found["data"] if it["message"]]
         topics = [topic for it in found["data"] for topic in it["topics"]]

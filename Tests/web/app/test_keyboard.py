@@ -94,7 +94,7 @@ class Keyboard(Village):
         page.keyboard.press("j")
         expect(page.locator("a.topic-row:focus")).to_have_count(0)
 
-    def test_a_letter_undoes_what_a_sentence_offers(self):
+    def test_a_letter_undoes_the_last_action(self):
         first, second = (self.say(f"Said by mistake {number}", "ada") for number in (1, 2))
         page = self.signed_in("ada")
         self.room(page)

@@ -20,7 +20,7 @@ def png(width, height, shade=None):
 
 
 class Reactions(Village):
-    def test_a_chip_names_those_who_reacted(self):
+    def test_a_chip_names_the_authors_of_a_reaction(self):
         said = self.say("The pump works again")
         for name in ("ada", "lin"):
             self.call("PUT", f"/messages/{said['id']}/actions/reaction:%F0%9F%8E%89", {}, self.tokens[name])

@@ -304,7 +304,7 @@ class Deciding(Village):
         page.get_by_role("dialog").get_by_role("button", name="Report").click()
         self.eventually(page, ["Rude", "Spam"], lambda: sorted(it["reason"] for it in self.call("GET", "/reports", token=self.tokens["ada"])["data"]))
 
-    def test_the_audit_log_says_what_changed(self):
+    def test_the_audit_log_shows_changes(self):
         shed = self.call("POST", "/forums", {"title": "Shed", "section": "Growing"}, self.tokens["ada"])
         change = {"section": "Living", "visibility": "private", "slow_seconds": 30, "description": "Tools"}
         self.call("PATCH", f"/forums/{shed['id']}", change, self.tokens["ada"])

@@ -109,7 +109,7 @@ class NotificationSettings(Village):
         expect(page.get_by_label("From")).to_be_hidden()
         self.eventually(page, None, lambda: self.stored()["quiet_hours"])
 
-    def test_the_site_bounds_what_notifications_show(self):
+    def test_the_site_bounds_the_content_of_notifications(self):
         context = self.context()
         self.sign_in(context, "ada")
         page = self.page(context)

@@ -190,9 +190,9 @@ class OwnerOnAPhone(Owner):
 class Returned(test_inbox.WeekAway):
     """A member who comes back after a week."""
 
-    test_one_answer_says_what_is_worth_reading = test_the_inbox_shows_it_without_scrolling_and_clears_the_rest = None
+    test_one_response_has_all_unread_items = test_the_inbox_shows_it_without_scrolling_and_clears_the_rest = None
 
-    def test_what_matters_is_in_view(self):
+    def test_the_main_parts_are_in_view(self):
         for name, size in (("Firefox", DESKTOP), ("WebKit", DESKTOP), ("WebKit", PHONE)):
             with self.subTest(browser=name, size=size):
                 walker = Walker(self, name, size)

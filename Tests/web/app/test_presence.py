@@ -59,7 +59,7 @@ class Presence(Village):
             page.get_by_role("link", name="Topics").click()
             expect(page.locator(".page-bar-second")).to_have_text("Tools")
 
-    def test_a_room_counts_a_member_who_joins_by_writing(self):
+    def test_a_room_counts_a_member_that_joins_by_writing(self):
         barn = self.call("POST", "/forums", {"title": "Barn", "visibility": "members"}, self.tokens["ada"])
         pages = {name: self.signed_in(name) for name in ("ada", "lin")}
         for page in pages.values():

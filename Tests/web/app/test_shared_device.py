@@ -66,7 +66,7 @@ class SharedDevice(Village):
             method, path = {"ban": ("PUT", f"/users/@{name}/ban"), "erasure": ("DELETE", f"/users/@{name}")}[way]
             self.call(method, path, {"reason": "Rude."}, ada)
 
-    def test_nothing_is_left_of_the_session(self):
+    def test_no_data_of_the_session_is_left(self):
         for way in self.WAYS:
             with self.subTest(way=way):
                 page, made = self.begin(f"left-by-{way}")
@@ -81,7 +81,7 @@ class SharedDevice(Village):
                 self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
                 page.context.close()
 
-    def test_a_sign_out_closes_what_stands_over_the_page(self):
+    def test_a_sign_out_closes_dialogs(self):
         for way in ("sign-out", "revocation"):
             with self.subTest(way=way):
                 context = self.context()

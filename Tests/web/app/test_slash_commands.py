@@ -117,14 +117,14 @@ class SlashCommands(Village):
         field = self.field(page)
         field.fill("/knit bad 1")
         field.press("Enter")
-        told = lambda words: expect(page.get_by_role("status").or_(page.get_by_role("alert")).filter(has_text=words).first).to_be_visible()
-        told("The answer of this command can't be shown.")
+        expect_notice = lambda words: expect(page.get_by_role("status").or_(page.get_by_role("alert")).filter(has_text=words).first).to_be_visible()
+        expect_notice("The answer of this command can't be shown.")
         expect(field).to_have_value("")
         page.route(re.compile(r"/conversations/\d+/commands$"), lambda route: route.continue_() if route.request.method == "GET" else route.fulfill(
             status=424, json={"status": 424, "code": "command_unreachable", "title": "Unreachable."}, content_type="application/problem+json"))
         field.fill("/knit now 2")
         field.press("Enter")
-        told("The program of this command can't be reached.")
+        expect_notice("The program of this command can't be reached.")
         expect(field).to_have_value("/knit now 2")
 
     def test_a_conversation_without_commands_asks_for_none_until_a_slash(self):

@@ -376,7 +376,7 @@ class Lists(Village):
         expect(page.locator(".tabs").get_by_role("link", name=re.compile("^Room"))).to_contain_text("1")
         expect(tab).to_have_text("Topics")
 
-    def test_lists_follow_deletions_and_what_a_lost_connection_missed(self):
+    def test_lists_follow_deletions_and_changes_missed_offline(self):
         ada = self.tokens["ada"]
         for title, members in (("Joined", ["lin"]), ("Visited", [])):
             with self.subTest(title):

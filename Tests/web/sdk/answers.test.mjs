@@ -77,7 +77,7 @@ test('the end of a session erases them', async () => {
   assert.deepEqual(await parley.store.list('answers'), []);
 });
 
-test('a store that fails keeps nothing', async () => {
+test('a failed store keeps no response', async () => {
   const fail = () => Promise.reject(new Error('no disk'));
   const parley = { store: { get: fail, list: fail, update: fail }, mirror: { start: 'a' } };
   await keep(parley, 'topics 1', []);

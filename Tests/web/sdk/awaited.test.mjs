@@ -100,7 +100,7 @@ test('without a network an operation rejects and stays in the outbox', async () 
   await until(() => parley.state.waiting === 0, 'the outbox to be empty');
 });
 
-test('a message whose answer is lost is stored all the same', async () => {
+test('a message is stored despite a lost response', async () => {
   const { parley, network, id } = await opened();
   network.isCutAfter = true;
   const result = await sendAndWait(parley, id, { text: 'cut off' }).catch(({ code }) => code);

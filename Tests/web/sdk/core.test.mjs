@@ -64,7 +64,7 @@ test('the row of a refused message tells why, and that of a refused change still
   const send = { id: 'c1', kind: 'send', state: 'pending', reason: null, files: [] };
   const refused = { state: 'failed', reason: { code: 'network' } };
   const fault = sayProblem({ code: 'network' });
-  const known = ({ state, fault: told }) => [state, told];
+  const known = ({ state, fault: found }) => [state, found];
   assert.deepEqual(known(unsentRow({}, [{ ...send, ...refused }])), ['failed', fault]);
   assert.deepEqual(known(unsentRow({}, [send, { ...send, kind: 'edit', ...refused }])), ['waiting', fault]);
 });

@@ -99,7 +99,7 @@ test('the package has the version and the license of the project, and every modu
   assert.doesNotMatch(types, /\bany\b/);
 });
 
-test('a program that has nothing but the package sends a message and receives it', async () => {
+test('a program with the package alone sends a message and receives it', async () => {
   const daemon = await new Daemon().start();
   try {
     const { token } = await daemon.setUp();

@@ -125,7 +125,7 @@ test('a client with many disconnects ends in the state of the server', async () 
   assert.equal(to.conversation(id).unread_count, unread);
 });
 
-test('two users who write offline get the same message order', async () => {
+test('two users that write offline get the same message order', async () => {
   const id = await group('order');
   const [one, other] = [await open(ada), await open(grace)];
   for (const parley of [one, other]) parley.outbox.stop();
@@ -191,7 +191,7 @@ test('after a restore the cache equals the server, and lost messages can be sent
   await assertEqual(to, id);
 });
 
-test('a user who joins sees the conversation, and one who leaves loses it', async () => {
+test('a user sees a conversation after joining and loses it by leaving', async () => {
   const { id } = await ada.client.calls.createConversation({ body: { kind: 'group', title: 'doors', participants: [] } });
   const to = await open(grace);
   await ada.client.calls.setParticipant({ id, user: '@grace', body: {} });

@@ -139,7 +139,7 @@ const ways = {
 };
 
 for (const [name, leave] of Object.entries(ways)) {
-  test(`${name} erases the copy and seals what is unsent`, async () => {
+  test(`${name} erases the copy and seals unsent operations`, async () => {
     const store = memoryStore();
     const parley = await leave(store);
     await until(() => parley.me === null, 'the erasure');
@@ -189,7 +189,7 @@ test('an expired session locks the copy until the same user signs in', async () 
   assert.equal(await store.get('site', 'locked'), undefined);
 });
 
-test('a session that a restore ended is continued by its user, who sends lost messages again', async () => {
+test('a session ended by a restore is continued by its user, and lost messages are sent again', async () => {
   const store = memoryStore();
   const { peer } = await begun(store);
   peer.socket.drop(4500, 'unauthenticated');
@@ -212,7 +212,7 @@ test('a session that a restore ended is continued by its user, who sends lost me
   assert.equal(posted.length, 2);
 });
 
-test('signing out erases everything, with nothing unsent', async () => {
+test('signing out erases everything without unsent operations', async () => {
   const store = memoryStore();
   const session = await opened(store, me);
   await session.connect();
@@ -221,7 +221,7 @@ test('signing out erases everything, with nothing unsent', async () => {
   assert.deepEqual(Object.values(await read(store)).flat(), []);
 });
 
-test('signing out leaves drafts and lost messages for their user, and erases what the user gave up', async () => {
+test('signing out leaves drafts and lost messages for their user, and erases discarded ones', async () => {
   const store = memoryStore();
   const { parley } = await begun(store);
   await parley.setDraft('13', { text: 'half an answer' }, [new File(['a plan'], 'plan.txt')]);
@@ -283,7 +283,7 @@ test('a sign-out ends without an answer of the database', async (t) => {
   assert.deepEqual(faults, ['TimeoutError']);
 });
 
-test('a user who leaves for good leaves no drafts', async () => {
+test('a departure erases the drafts', async () => {
   const store = memoryStore();
   const { parley } = await begun(store);
   await parley.signOut({ isForced: true, isForGood: true });

@@ -115,7 +115,7 @@ test('a reconnect resumes from the cursor and ignores repeated events', async ()
   parley.close();
 });
 
-test('what is new is fetched at once, also without a connection', async () => {
+test('new data is fetched at once, also without a connection', async () => {
   const asked = [];
   const pages = [
     { data: [created(1), created(2)], more: true, cursor: 'aa.2' },
@@ -174,7 +174,7 @@ test('the same user opens the cache and resumes from its cursor', async () => {
   second.parley.close();
 });
 
-test('another user who signs in does not see the cache', async () => {
+test('another user does not see the cache after signing in', async () => {
   const store = memoryStore();
   const first = await opened({ store });
   await first.connect();
@@ -476,7 +476,7 @@ test('after rewound, all ages are unknown, and actions are fetched for every mes
   assert.deepEqual(faults, []);
 });
 
-test('after a restart, what the cache holds beyond its cursor is compared', async () => {
+test('after a restart, cached objects beyond the cursor are compared', async () => {
   const acknowledged = (seq) => say(seq, { author_id: '7', client_id: 'mine', text: 'acknowledged', created_at: '2026-11-23T10:00' });
   let event = null;
   const { peer, parley, store, connect, faults } = await opened({
@@ -532,7 +532,7 @@ test('after a restart, what the cache holds beyond its cursor is compared', asyn
   assert.deepEqual(faults, []);
 });
 
-test('after a restart, what was gone beyond the cursor may be there again', async () => {
+test('after a restart, objects removed beyond the cursor may return', async () => {
   const { peer, parley, store, connect, faults } = await opened({
     answers: { ...serverOf(numbered(1), 'aa.s1.1'), 'GET /snapshot': snapshot(1, { cursor: 'aa.s1.1' }) },
   });
@@ -995,7 +995,7 @@ test('a public forum that the user has left stays, without a request', async () 
   assert.ok(!peer.calls.includes('GET /forums/3'));
 });
 
-test('a forum whose event has the id alone is fetched, and dropped where it is not found', async () => {
+test('a forum of an event with the id alone is fetched, and dropped where it is not found', async () => {
   const forum = { id: '3', title: 'Staff', visibility: 'private', revision: 1, position: 0, role: 'member' };
   const { peer, parley, connect } = await opened({
     answers: { 'GET /snapshot': snapshot(0, { forums: [forum] }), 'GET /forums/3': { ...forum, title: 'Den', revision: 2 } },
@@ -1013,7 +1013,7 @@ test('a forum whose event has the id alone is fetched, and dropped where it is n
   parley.close();
 });
 
-test('a feed whose event has the id alone is dropped where it is not found', async () => {
+test('a feed of an event with the id alone is dropped where it is not found', async () => {
   const feed = { id: '99', kind: 'feed', owner_id: '8', revision: 1, last_seq: 1 };
   const { peer, parley, store, connect } = await opened({
     answers: { 'GET /conversations/99': feed, 'GET /conversations/99/messages': page(1, 1, { conversation_id: '99' }) },
@@ -1034,7 +1034,7 @@ test('a feed whose event has the id alone is dropped where it is not found', asy
   parley.close();
 });
 
-test('a new role of a guest, whose event has the id alone, is fetched', async () => {
+test('a new role of a guest is fetched after an event with the id alone', async () => {
   const me = { id: '7', name: 'ada', role: 'guest', revision: 9 };
   const { peer, parley, connect } = await opened({ answers: { 'GET /users/7': me } });
   await connect();
@@ -1155,7 +1155,7 @@ test('a window that opened before its topic was known shows a message of before 
   parley.close();
 });
 
-test('a window that opened before its topic was known shows a message whose event came before the answer', async () => {
+test('a window opened before its topic was known shows a message that arrived before the response', async () => {
   const { peer, parley, window, known } = await openedBeforeItsTopic();
   peer.socket.tell({ ...created(2), id: '52', stream: 'conversation:99', data: say(2, { conversation_id: '99' }) });
   await until(() => window.items.length === 2, 'the new message');
@@ -1519,7 +1519,7 @@ test('ready resolves with the first snapshot, at once with a cache, and rejects 
   await assert.rejects(out.parley.ready, { code: 'unauthenticated' });
 });
 
-test('a page whose origin the server does not permit is told so, and opens its cache', async (t) => {
+test('a page of an origin that the server refuses gets that error, and opens its cache', async (t) => {
   globalThis.location = { origin: 'http://page' };
   t.after(() => delete globalThis.location);
   let isReachable = true;
@@ -1550,7 +1550,7 @@ test('a page whose origin the server does not permit is told so, and opens its c
   await assert.rejects(parley.client.calls.getServer(), { code: 'network' });
 });
 
-test('a thing whose answer could not be stored is fetched again with the next connection', async () => {
+test('an object is fetched again with the next connection if its response could not be stored', async () => {
   let isFull = false;
   const disk = memoryStore();
   const store = { ...disk, update: (...transition) => (isFull ? Promise.reject(new Error('disk')) : disk.update(...transition)) };
@@ -1948,7 +1948,7 @@ test('a window that opened without a network shows the messages once there is on
   parley.close();
 });
 
-test('a window fetches what it could not fetch before when the connection is back', async () => {
+test('a window repeats failed fetches when the connection is back', async () => {
   const { peer, parley, connect, window, answerTo, shown } = await openedBehind();
   // The stream has an offset, and no event follows.
   peer.socket.tell({

@@ -57,7 +57,7 @@ test('each sentence about a problem belongs to a code of the API', () => {
   assert.deepEqual(keys.filter((key) => !key.split('.').slice(1).some((part) => known.has(part))), []);
 });
 
-test('bad input of accounts, notifications and sign-in is told with what to do', () => {
+test('errors of accounts, notifications and sign-in name the next step', () => {
   useText(english);
   const rows = [
     ['name', 'missing', 'Enter a username.'],
@@ -89,20 +89,20 @@ test('bad input of accounts, notifications and sign-in is told with what to do',
 
 test('a ban is told with its end and its reason', () => {
   useText(english);
-  const told = (params) => sayProblem({ code: 'account_disabled', params });
+  const text = (params) => sayProblem({ code: 'account_disabled', params });
   const until = new Date(new Date().getFullYear(), 10, 24, 3, 21).toISOString();
-  assert.equal(told({ until, reason: 'Spam.' }), 'You are banned until 24 Nov, 03:21. Reason: Spam.');
-  assert.equal(told({ until }), 'You are banned until 24 Nov, 03:21.');
-  assert.equal(told({ reason: 'Spam.' }), 'You are banned. Reason: Spam.');
-  assert.equal(told({}), 'This account is disabled.');
+  assert.equal(text({ until, reason: 'Spam.' }), 'You are banned until 24 Nov, 03:21. Reason: Spam.');
+  assert.equal(text({ until }), 'You are banned until 24 Nov, 03:21.');
+  assert.equal(text({ reason: 'Spam.' }), 'You are banned. Reason: Spam.');
+  assert.equal(text({}), 'This account is disabled.');
 });
 
 test('a problem is told with its numbers, or without them', () => {
   useText(english);
-  const told = (code, params) => sayProblem({ code: 'invalid', errors: [{ field: 'hue', code, params }] });
-  assert.equal(told('out_of_range', { min: 0, max: 359 }), 'Enter a number from 0 to 359.');
-  assert.equal(told('out_of_range', {}), 'Some fields are invalid.');
-  assert.equal(told('too_many', { limit: 10 }), "You've reached the limit of 10.");
+  const text = (code, params) => sayProblem({ code: 'invalid', errors: [{ field: 'hue', code, params }] });
+  assert.equal(text('out_of_range', { min: 0, max: 359 }), 'Enter a number from 0 to 359.');
+  assert.equal(text('out_of_range', {}), 'Some fields are invalid.');
+  assert.equal(text('too_many', { limit: 10 }), "You've reached the limit of 10.");
   const until = new Date(new Date().getFullYear(), 10, 24, 3, 21).toISOString();
   const params = { limit: 'links', max_per_hour: 4, until };
   assert.match(sayProblem({ code: 'newcomer_limited', params }), /^New members can share 4 links an hour\. Try again at 24 Nov, 03:21/);
