@@ -119,11 +119,12 @@ extension ReducerCase.Step {
         .actions(ID(1_000 + actions.seq), ReducerCase.Actions.counts(actions.counts))
       } else if let participant {
         .participant(
-          Copy.talk, ID(participant.user), try participant.role.map { try #require(ParticipantRole(rawValue: $0)) })
+          Copy.conversation, ID(participant.user),
+          try participant.role.map { try #require(ParticipantRole(rawValue: $0)) })
       } else if let read_up_to {
-        .readPosition(Copy.talk, ReadPosition(readSeq: read_up_to, deliveredSeq: read_up_to))
+        .readPosition(Copy.conversation, ReadPosition(readSeq: read_up_to, deliveredSeq: read_up_to))
       } else if kind == .conversationRemoved {
-        .thing(Copy.talk.number)
+        .thing(Copy.conversation.number)
       } else {
         .hidden
       }

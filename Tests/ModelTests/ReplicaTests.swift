@@ -6,8 +6,8 @@ import Testing
 /// A client's copy of a conversation of ada (1) and grace (2).
 struct Copy {
   var replica: Replica
-  static let talk = ID<Conversation>(12)
-  static let stream = EventStream.conversation(talk)
+  static let conversation = ID<Conversation>(12)
+  static let stream = EventStream.conversation(conversation)
   static let own = EventStream.user(ID(1))
 
   init(unread: Int = 0, readSeq: Int = 0, lastSeq: Int = 0, joinedSeq: Int = 0, offset: Int = 10) {
@@ -27,7 +27,7 @@ struct Copy {
     unread: Int, readSeq: Int = 0, lastSeq: Int, joinedSeq: Int = 0, offset: Int
   ) -> OwnConversation {
     let conversation = Conversation(
-      id: talk, kind: .group, title: "seeds", lastSeq: lastSeq, createdBy: ID(1), createdAt: 1,
+      id: conversation, kind: .group, title: "seeds", lastSeq: lastSeq, createdBy: ID(1), createdAt: 1,
       participantCount: 2, participants: [Participant(ID(1), .admin), Participant(ID(2))])
     return OwnConversation(
       conversation, lastMessage: nil, unread: unread, readSeq: readSeq, deliveredSeq: readSeq, lastOffset: offset,
@@ -35,7 +35,7 @@ struct Copy {
       participation: .init(role: .admin, fromSeq: 1, fromOffset: 1, joinedSeq: joinedSeq, isRequest: false))
   }
 
-  var known: ReplicaConversation? { replica.conversations[Self.talk] }
+  var known: ReplicaConversation? { replica.conversations[Self.conversation] }
 
   static func event(
     _ id: Int, _ stream: EventStream, _ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content,
@@ -51,7 +51,7 @@ struct Copy {
     _ seq: Int, by author: Int = 2, revision: Int = 1, _ text: String? = "x", machineOnly: Bool = false
   ) -> Message {
     Message(
-      id: ID(1_000 + seq), conversation: talk, author: ID(author), seq: seq,
+      id: ID(1_000 + seq), conversation: conversation, author: ID(author), seq: seq,
       previous: seq > 1 ? ID(999 + seq) : nil, isMachineOnly: machineOnly, createdAt: 1, revision: revision,
       state: text.map { .live(Message.Content(text: $0)) }
         ?? .deleted(Message.Tombstone(at: 2, by: ID(author), deletion: .author)))
@@ -114,7 +114,7 @@ struct Copy {
   func `the messages of a gained conversation get the events that a response was faster than`(_ isReplaced: Bool) throws
   {
     var copy = Copy()
-    copy.replica.drop(Copy.talk)
+    copy.replica.drop(Copy.conversation)
     let own = Copy.own(unread: 0, lastSeq: 0, offset: 1)
     let gained = GainedConversation(own.conversation, own.participation)
     _ = copy.replica.apply(Copy.event(101, Copy.own, 7, .conversationCreated, .gained(gained)))
@@ -138,7 +138,7 @@ struct Copy {
     copy.replica.merge((1...3).map { MessageView(Copy.message($0)) }, asOf: 90)
     // The row includes the deletion of message 3, and the held message does not.
     copy.replica.merge(Copy.own(unread: 2, lastSeq: 3, offset: 10), asOf: 100)
-    let position = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
+    let position = DeliveredEvent.Content.readPosition(Copy.conversation, ReadPosition(readSeq: 1, deliveredSeq: 1))
     _ = copy.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, position))
     #expect(copy.known?.unread == 2)
     #expect(copy.applyMessage(95, 9, .messageDeleted, Copy.message(3, revision: 2, nil)) == .applied)
@@ -149,7 +149,7 @@ struct Copy {
     var copy = Copy()
     func apply(_ id: Int, _ offset: Int, _ user: Int, _ role: ParticipantRole?) {
       _ = copy.replica.apply(
-        Copy.event(id, Copy.stream, offset, .participantChanged, .participant(Copy.talk, ID(user), role)))
+        Copy.event(id, Copy.stream, offset, .participantChanged, .participant(Copy.conversation, ID(user), role)))
     }
     apply(101, 11, 3, .member)
     #expect(copy.known?.conversation.participantCount == 3 && copy.replica.needs == [.user(ID(3))])
@@ -196,7 +196,8 @@ struct Copy {
     func apply(_ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content) {
       _ = copy.replica.apply(Copy.event(94 + offset, Copy.own, offset, kind, content))
     }
-    let entry = Notification(id: ID(50), kind: .mention, conversation: Copy.talk, message: ID(1_001), createdAt: 1)
+    let entry = Notification(
+      id: ID(50), kind: .mention, conversation: Copy.conversation, message: ID(1_001), createdAt: 1)
     apply(7, .notificationCreated, .inbox(entry))
     #expect(copy.replica.needs == [.inbox] && copy.replica.inbox == InboxCounts())
     var counts = InboxCounts()
@@ -232,7 +233,8 @@ struct Copy {
     for seq in 4...6 { copy.applyMessage(97 + seq, 7 + seq, .messageCreated, Copy.message(seq)) }
     #expect(copy.known?.unread == 3)
     func move(_ id: Int, _ offset: Int, to seq: Int) {
-      let readPosition = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: seq, deliveredSeq: seq))
+      let readPosition = DeliveredEvent.Content.readPosition(
+        Copy.conversation, ReadPosition(readSeq: seq, deliveredSeq: seq))
       _ = copy.replica.apply(Copy.event(id, Copy.own, offset, .readPositionUpdated, readPosition))
     }
     move(110, 7, to: 5)
@@ -240,9 +242,9 @@ struct Copy {
     move(111, 8, to: 6)
     #expect(copy.known?.unread == 0)
     var unknown = Copy(unread: 3, readSeq: 0, lastSeq: 3)
-    let readPosition = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
+    let readPosition = DeliveredEvent.Content.readPosition(Copy.conversation, ReadPosition(readSeq: 1, deliveredSeq: 1))
     _ = unknown.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, readPosition))
-    #expect(unknown.known?.unread == nil && unknown.replica.needs == [.conversation(Copy.talk)])
+    #expect(unknown.known?.unread == nil && unknown.replica.needs == [.conversation(Copy.conversation)])
   }
 
   @Test(arguments: [(3, nil, true), (1, nil, false), (3, "x", false), (4, "x", true)])
@@ -254,10 +256,10 @@ struct Copy {
       if isHeld, seq <= 3 { copy.replica.merge([MessageView(Copy.message(seq))], asOf: 100) }
       let message = Copy.message(seq, revision: text == nil ? 2 : 1, text)
       copy.replica.merge(ahead: [MessageView(message)], asOf: 101)
-      #expect(copy.replica.needs == (isRequested ? [.conversation(Copy.talk)] : []))
+      #expect(copy.replica.needs == (isRequested ? [.conversation(Copy.conversation)] : []))
       // A known message is not requested again.
       copy.replica.merge(ahead: [MessageView(message)], asOf: 102)
-      #expect(copy.replica.needs == (isRequested ? [.conversation(Copy.talk)] : []))
+      #expect(copy.replica.needs == (isRequested ? [.conversation(Copy.conversation)] : []))
     }
   }
 

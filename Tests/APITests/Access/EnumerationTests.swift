@@ -34,7 +34,7 @@ import Web
   private static let varying = ["x-request-id", "date", "ratelimit-remaining", "ratelimit-reset"]
 
   /// The status, fields and text of an answer, without the number of the request.
-  private static func told(_ answer: Answer) -> [String] {
+  private static func visible(_ answer: Answer) -> [String] {
     (0..<answer.fields.count).map { "\(answer.fields.name(at: $0)): \(answer.fields.value(at: $0))" }
       .filter { field in !varying.contains { field.lowercased().hasPrefix($0) } }
       + [String(answer.status), answer.text.replacing(#/"request":"[^"]*"/#, with: "")]
@@ -50,7 +50,7 @@ import Web
         let answer = try await village.request(.post, "/sessions", ["name": name, "password": "guess"])
         #expect(answer.status == 401, "\(name)")
         #expect(village.community.passwords.hashCount == before + 1, "\(name)")
-        answers.insert(Self.told(answer))
+        answers.insert(Self.visible(answer))
       }
       #expect(answers.count == 1, "\(answers)")
     }

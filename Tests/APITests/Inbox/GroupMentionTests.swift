@@ -83,8 +83,9 @@ import Testing
       let many = try await village.expect(201, .post, path, as: "ada", ["text": "@one @two @three"])
       #expect(many.count("entities.mentions") == 2)
       // A mention that notifies no other member does not use up the interval.
-      let talk = try await village.conversation("group", by: "ada", with: ["mira"], ["title": "seeds"])
-      let alone = try await village.expect(201, .post, "/conversations/\(talk)/messages", as: "ada", ["text": "@large"])
+      let conversation = try await village.conversation("group", by: "ada", with: ["mira"], ["title": "seeds"])
+      let alone = try await village.expect(
+        201, .post, "/conversations/\(conversation)/messages", as: "ada", ["text": "@large"])
       #expect(alone.count("entities.mentions") == 0)
       let first = try await village.expect(201, .post, path, as: "ada", ["text": "@large"])
       let second = try await village.expect(201, .post, path, as: "ada", ["text": "@large again"])
@@ -127,8 +128,8 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.shareForum("ada", "grace", "linus", "mira")
       _ = try await Self.group("gardeners", of: ["grace", "linus"], by: "users", in: village)
-      let talk = try await village.conversation("group", by: "mira", with: ["grace"], ["title": "seeds"])
-      let message = try await village.post("@gardeners", in: talk, as: "mira")
+      let conversation = try await village.conversation("group", by: "mira", with: ["grace"], ["title": "seeds"])
+      let message = try await village.post("@gardeners", in: conversation, as: "mira")
       #expect(try await Self.mentions(of: "grace", in: village).contains(message))
       #expect(try await Self.mentions(of: "linus", in: village) == [])
     }

@@ -154,20 +154,20 @@ import Testing
       let (grace, linus) = (village.id("grace"), village.id("linus"))
       for (answer, method) in [("taken", "PUT"), ("refused", "DELETE")] {
         let kind = answer == "taken" ? "direct" : "group"
-        var talk = ""
+        var direct = ""
         let events = try await village.events {
-          talk = try await village.conversation(kind, by: "grace", with: ["linus"])
-          try await village.post("hello", in: talk, as: "grace")
+          direct = try await village.conversation(kind, by: "grace", with: ["linus"])
+          try await village.post("hello", in: direct, as: "grace")
         }
         #expect(
           events == [
-            "conversation.created conversation:\(talk) #1", "conversation.created user:\(grace)",
+            "conversation.created conversation:\(direct) #1", "conversation.created user:\(grace)",
             "conversation.created user:\(linus)", "notification.created user:\(linus)",
-            "message.created conversation:\(talk) #1",
+            "message.created conversation:\(direct) #1",
           ], "\(answer)")
-        #expect(try await inbox(village, of: "linus", "&kind=request") == ["request \(talk)"])
+        #expect(try await inbox(village, of: "linus", "&kind=request") == ["request \(direct)"])
         let answered = try await village.events {
-          let path = "/conversations/\(talk)/request"
+          let path = "/conversations/\(direct)/request"
           try await village.request(method == "PUT" ? .put : .delete, path, as: "linus")
         }
         #expect(answered.contains("notification.read user:\(linus)"), "\(answered)")
@@ -183,9 +183,9 @@ import Testing
   @Test func `a request of a muted user does not notify`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
-      let talk = try await village.conversation("direct", by: "grace", with: ["linus"])
+      let conversation = try await village.conversation("direct", by: "grace", with: ["linus"])
       #expect(try await inbox(village, of: "linus") == [])
-      #expect(try await village.request(.get, "/conversations/\(talk)", as: "linus").status == 200)
+      #expect(try await village.request(.get, "/conversations/\(conversation)", as: "linus").status == 200)
     }
   }
 

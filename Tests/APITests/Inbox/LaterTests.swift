@@ -32,7 +32,7 @@ import Testing
       _ = try await village.garden(members: ["grace", "linus"])
       let group = try await village.conversation("group", by: "grace", with: ["linus"])
       let other = try await village.conversation("group", by: "grace", with: ["linus"])
-      for talk in [other, group] { try await village.post("seeds?", in: talk, as: "grace") }
+      for direct in [other, group] { try await village.post("seeds?", in: direct, as: "grace") }
       try await putOff(group, village, clock)
       #expect(try await listed(village) == [other])
       #expect(try await later(village) == [group])
@@ -107,7 +107,7 @@ import Testing
       _ = try await village.garden(members: ["grace", "linus"])
       let group = try await village.conversation("group", by: "grace", with: ["linus"])
       let other = try await village.conversation("group", by: "grace", with: ["linus"])
-      for talk in [group, other] { try await village.post("@linus", in: talk, as: "grace") }
+      for conversation in [group, other] { try await village.post("@linus", in: conversation, as: "grace") }
       try await putOff(group, village, clock)
       try await village.expect(204, .put, "/unread/read", as: "linus", ["up_to": "9007199254740991"])
       #expect(try await listed(village) == [])

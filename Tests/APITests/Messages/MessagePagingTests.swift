@@ -302,15 +302,16 @@ import Testing
 
   @Test func `a late participant can't read earlier messages by any method`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 3])
+      let conversation = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 3])
       var ids: [String] = []
-      for number in 1...4 { ids.append(try await village.post("\(number)", in: talk, as: "grace")) }
-      let page = try await village.request(.get, "/conversations/\(talk)/messages?order=asc", as: "linus")
+      for number in 1...4 { ids.append(try await village.post("\(number)", in: conversation, as: "grace")) }
+      let page = try await village.request(.get, "/conversations/\(conversation)/messages?order=asc", as: "linus")
       #expect(page.texts("data", "text") == ["3", "4"])
       #expect(page["skipped.0.reason"] == "before_joining" && page.int("skipped.0.to_seq") == 2)
       #expect(page["data.0.previous_message"] == ids[1])
       #expect(
-        try await village.request(.get, "/conversations/\(talk)/messages?after=\(ids[0])", as: "linus").status == 400)
+        try await village.request(.get, "/conversations/\(conversation)/messages?after=\(ids[0])", as: "linus").status
+          == 400)
       let paths = ["", "/revisions", "/replies", "/receipts", "/actions"]
       for path in paths {
         #expect(try await village.request(.get, "/messages/\(ids[1])\(path)", as: "linus").status == 404, "\(path)")
@@ -320,7 +321,7 @@ import Testing
         try await village.request(.get, "/messages?ids=\(ids[1]),\(ids[2])", as: "linus").texts("data", "text") == ["3"]
       )
       let answer = try await village.request(
-        .post, "/conversations/\(talk)/messages", as: "linus", ["text": "re", "reply_to": ids[1]])
+        .post, "/conversations/\(conversation)/messages", as: "linus", ["text": "re", "reply_to": ids[1]])
       #expect(answer.status == 400 && answer["errors.0.code"] == "mismatch")
     }
   }

@@ -68,11 +68,11 @@ import Testing
   @Test(arguments: [Conversation.Kind.direct, .group])
   func `a conversation is hidden from non-participants, even the owner`(kind: Conversation.Kind) async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(kind, ["grace", "linus"])
-      let id = try await village.post("between us", in: talk, as: "grace")
+      let direct = try await village.conversation(kind, ["grace", "linus"])
+      let id = try await village.post("between us", in: direct, as: "grace")
       for name in [nil, "gus", "robo", "mira", "ada"] as [String?] {
-        #expect(try await Self.letters(village, talk, id, as: name) == "-", "\(name ?? "nobody")")
-        for path in ["/conversations/\(talk)/digest", "/messages/\(id)/replies", "/messages/\(id)/revisions"] {
+        #expect(try await Self.letters(village, direct, id, as: name) == "-", "\(name ?? "nobody")")
+        for path in ["/conversations/\(direct)/digest", "/messages/\(id)/replies", "/messages/\(id)/revisions"] {
           #expect(try await village.request(.get, path, as: name).status == 404)
         }
         guard let name else { continue }
@@ -84,7 +84,7 @@ import Testing
           #expect(try await village.request(method, path, as: name, body).status == 404, "\(method) \(path)")
         }
       }
-      #expect(try await Self.letters(village, talk, id, as: "linus") == "rwls")
+      #expect(try await Self.letters(village, direct, id, as: "linus") == "rwls")
     }
   }
 

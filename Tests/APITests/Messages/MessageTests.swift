@@ -311,9 +311,9 @@ import Testing
       let posted = try await village.request(
         .post, "/conversations/\(room)/messages", as: "robo", ["machine_only": true])
       #expect(posted.status == 201 && posted.bool("machine_only") == true && posted["text"] == "")
-      let talk = try await village.conversation(.direct, ["grace", "linus"])
+      let direct = try await village.conversation(.direct, ["grace", "linus"])
       let refused = try await village.request(
-        .post, "/conversations/\(talk)/messages", as: "grace", ["machine_only": true, "text": "x"])
+        .post, "/conversations/\(direct)/messages", as: "grace", ["machine_only": true, "text": "x"])
       #expect(refused.status == 400 && refused["errors.0.field"] == "machine_only")
     }
   }
@@ -618,18 +618,18 @@ import Testing
 
   @Test func `the status of an own message follows the receipts of others`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.group, ["grace", "linus", "robo"])
-      let id = try await village.post("hello", in: talk, as: "grace")
+      let conversation = try await village.conversation(.group, ["grace", "linus", "robo"])
+      let id = try await village.post("hello", in: conversation, as: "grace")
       let status = { try await village.request(.get, "/messages/\(id)", as: "grace")["status"] }
       #expect(try await status() == "delivered")
-      try await village.read(talk, as: "grace", upTo: 1)
+      try await village.read(conversation, as: "grace", upTo: 1)
       #expect(try await status() == "delivered")
-      try await village.read(talk, as: "linus", upTo: 1)
+      try await village.read(conversation, as: "linus", upTo: 1)
       #expect(try await status() == "some_read")
       let receipts = try await village.request(.get, "/messages/\(id)/receipts", as: "grace")
       #expect(receipts.texts("data", "user_id") == [village.id("linus"), village.id("robo")])
       #expect(receipts.bool("data.0.read") == true && receipts.bool("data.1.read") == false)
-      try await village.read(talk, as: "robo", upTo: 1)
+      try await village.read(conversation, as: "robo", upTo: 1)
       #expect(try await status() == "all_read")
       #expect(try await village.request(.get, "/messages/\(id)", as: "linus").has("status") == false)
       // A user that hides receipts sees no receipts.
@@ -644,8 +644,8 @@ import Testing
 
   @Test func `the ETag of a message changes with its visible state`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.group, ["grace", "linus"])
-      let id = try await village.post("hello", in: talk, as: "grace")
+      let conversation = try await village.conversation(.group, ["grace", "linus"])
+      let id = try await village.post("hello", in: conversation, as: "grace")
       var tags: [String] = []
       func look(_ query: String = "", as name: String = "grace") async throws {
         let path = "/messages/\(id)\(query)"
@@ -656,7 +656,7 @@ import Testing
       try await look()
       try await look(as: "linus")
       try await look("?html=true")
-      try await village.read(talk, as: "linus", upTo: 1)
+      try await village.read(conversation, as: "linus", upTo: 1)
       try await look()
       for (name, type) in [("linus", "like"), ("grace", "like"), ("grace", "star"), ("linus", "reaction:%F0%9F%8C%B1")]
       {
@@ -675,9 +675,9 @@ import Testing
 
   @Test func `a digest covers the readable messages and changes with them`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.group, ["grace", "linus", "robo"], fromSeq: ["robo": 3])
-      for number in 0..<5 { try await village.post("\(number)", in: talk, as: "grace") }
-      let path = "/conversations/\(talk)/digest"
+      let conversation = try await village.conversation(.group, ["grace", "linus", "robo"], fromSeq: ["robo": 3])
+      for number in 0..<5 { try await village.post("\(number)", in: conversation, as: "grace") }
+      let path = "/conversations/\(conversation)/digest"
       let all = try await village.request(.get, "\(path)?parts=2", as: "grace")
       #expect(all.count("parts") == 2 && all.int("parts.0.from_seq") == 1 && all.int("parts.1.to_seq") == 5)
       #expect(all["digest"]?.utf8.count == 64 && all["cursor"]?.contains(".") == true)
@@ -690,7 +690,8 @@ import Testing
       for bad in ["parts=0", "parts=1025", "to_seq=6", "from_seq=0", "from_seq=x"] {
         #expect(try await village.request(.get, "\(path)?\(bad)", as: "grace").status == 400, "\(bad)")
       }
-      let id = try await village.request(.get, "/conversations/\(talk)/messages", as: "grace")["data.0.id"] ?? ""
+      let id =
+        try await village.request(.get, "/conversations/\(conversation)/messages", as: "grace")["data.0.id"] ?? ""
       _ = try await village.request(.patch, "/messages/\(id)", as: "grace", ["text": "other"])
       #expect(try await village.request(.get, "\(path)?parts=2", as: "grace")["digest"] != all["digest"])
     }

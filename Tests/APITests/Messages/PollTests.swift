@@ -177,8 +177,8 @@ import Testing
       try await village.expect(200, .put, "/messages/\(id)/vote", as: "linus", ["options": [0]])
       #expect(
         try await village.request(.put, "/users/@linus/silence", as: "mira", ["reason": "noise"]).status < 300)
-      let told = try await village.expect(403, .put, "/messages/\(id)/vote", as: "linus", ["options": [1]])
-      #expect(told.code == "silenced" && told["params.reason"] == "noise")
+      let problem = try await village.expect(403, .put, "/messages/\(id)/vote", as: "linus", ["options": [1]])
+      #expect(problem.code == "silenced" && problem["params.reason"] == "noise")
       #expect(try await village.expect(403, .put, "/messages/\(id)/actions/like", as: "linus").code == "silenced")
     }
   }

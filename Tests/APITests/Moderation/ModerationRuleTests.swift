@@ -161,8 +161,8 @@ import Testing
       }
       // Moderators and private conversations are exempt.
       try await village.expect(201, .post, path, as: "mira", ["text": "rude"])
-      let talk = try await village.conversation(.direct, ["grace", "linus"])
-      try await village.expect(201, .post, "/conversations/\(talk)/messages", as: "grace", ["text": "rude"])
+      let conversation = try await village.conversation(.direct, ["grace", "linus"])
+      try await village.expect(201, .post, "/conversations/\(conversation)/messages", as: "grace", ["text": "rude"])
     }
   }
 
@@ -256,12 +256,12 @@ import Testing
   @Test func `a trial finds earlier messages and changes nothing`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden("garden", "public").room
-      let talk = try await village.conversation(.direct, ["grace", "linus"])
+      let conversation = try await village.conversation(.direct, ["grace", "linus"])
       for number in 0..<30 {
         try await village.post(number % 3 == 0 ? "spam \(number)" : "\(number)", in: room, as: "grace")
       }
       try await village.post("spam", in: room, as: "mira")
-      try await village.post("spam", in: talk, as: "grace")
+      try await village.post("spam", in: conversation, as: "grace")
       var trial = try await village.expect(200, .post, "/moderation-rules/trial", as: "ada", ["words": ["spam"]])
       #expect(trial.int("examined") == 30 && trial.int("matched") == 10 && trial.count("matches") == 10)
       #expect(trial["matches.0.excerpt"] == "spam 27" && trial["matches.0.author_id"] == village.id("grace"))
@@ -321,8 +321,9 @@ import Testing
       #expect(held >= 475, "\(held)")
       #expect(try await village.rows("select cast(count(*) as text) from report where held is not null") == ["\(held)"])
       // One notification per raider and moderator.
-      let told = try await village.rows("select cast(count(*) as text) from notification where kind = 'report'")
-      #expect(told == ["100"])
+      let notifications = try await village.rows(
+        "select cast(count(*) as text) from notification where kind = 'report'")
+      #expect(notifications == ["100"])
       let groups = try await village.expect(200, .get, "/reports?group=user&limit=50", as: "mira")
       #expect(groups.count("data") == 50 && groups.int("data.0.group.report_count") == 10)
       let closed = try await village.expect(

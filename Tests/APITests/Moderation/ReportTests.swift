@@ -11,10 +11,10 @@ import Testing
   @Test(arguments: TestTransport.allCases)
   func `a moderator sees the reported message as it was, with its context`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in
-      let talk = try await village.conversation(.direct, ["grace", "linus"])
-      for text in ["hello", "hi"] { try await village.post(text, in: talk, as: "linus") }
-      let posted = try await village.post("buy this", in: talk, as: "grace")
-      let later = try await village.post("no", in: talk, as: "linus")
+      let direct = try await village.conversation(.direct, ["grace", "linus"])
+      for text in ["hello", "hi"] { try await village.post(text, in: direct, as: "linus") }
+      let posted = try await village.post("buy this", in: direct, as: "grace")
+      let later = try await village.post("no", in: direct, as: "linus")
       let body: [String: Any] = ["message_id": posted, "reason": "Advertising.", "client_id": "p1"]
       var made: Answer?
       let events = try await village.events {
@@ -30,7 +30,7 @@ import Testing
       try await village.expect(200, .delete, "/messages/\(posted)", as: "grace")
 
       // The moderator has no access to the conversation but sees the reported copy.
-      try await village.expect(404, .get, "/conversations/\(talk)/messages", as: "mira")
+      try await village.expect(404, .get, "/conversations/\(direct)/messages", as: "mira")
       let report = try await village.expect(200, .get, "/reports/\(id)", as: "mira")
       #expect(report["message.text"] == "buy this" && report["message.id"] == posted && report["state"] == "open")
       #expect(report.texts("surroundings", "text") == ["hello", "hi", "no"])

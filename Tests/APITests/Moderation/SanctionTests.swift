@@ -65,8 +65,9 @@ import Testing
       }
       let until = Timestamp.format(Int(clock.read()) + 60_000)
       try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
-      let told = try await refusal()
-      #expect(told.code == "account_disabled" && told["params.until"] == until && told["params.reason"] == "Spam.")
+      let problem = try await refusal()
+      #expect(
+        problem.code == "account_disabled" && problem["params.until"] == until && problem["params.reason"] == "Spam.")
       // Only with the right password.
       let wrong = try await village.request(.post, "/sessions", ["name": "grace", "password": "guess guess"])
       #expect(wrong.status == 401 && !wrong.has("params"))
@@ -104,8 +105,9 @@ import Testing
       let snapshot = try await village.expect(200, .get, "/snapshot", as: "grace")
       #expect(snapshot["me.silences.0.until"] == until)
       let words: [String: Any] = ["text": "but"]
-      let told = try await village.expect(403, .post, "/conversations/\(room)/messages", as: "grace", words)
-      #expect(told.code == "silenced" && told["params.until"] == until && told["params.reason"] == "Cool down.")
+      let problem = try await village.expect(403, .post, "/conversations/\(room)/messages", as: "grace", words)
+      #expect(
+        problem.code == "silenced" && problem["params.until"] == until && problem["params.reason"] == "Cool down.")
       let topics = "/forums/\(forum)/conversations"
       #expect(try await village.expect(403, .post, topics, as: "grace", ["title": "but"]).code == "silenced")
       try await village.expect(200, .get, "/conversations/\(room)/messages", as: "grace")
@@ -115,8 +117,9 @@ import Testing
 
       try await village.expect(200, .put, "/users/@grace/silence", as: "mira")
       for conversation in [room, meadow] {
-        let told = try await village.expect(403, .post, "/conversations/\(conversation)/messages", as: "grace", words)
-        #expect(told.code == "silenced" && !told.has("params"))
+        let problem = try await village.expect(
+          403, .post, "/conversations/\(conversation)/messages", as: "grace", words)
+        #expect(problem.code == "silenced" && !problem.has("params"))
       }
       // The silence of the forum is separate.
       try await village.expect(204, .delete, "/users/@grace/silence?forum=\(forum)", as: "mira")

@@ -15,16 +15,16 @@ import Testing
   ) async throws {
     try await Village.open(transport) { village in
       try await village.shareForum("grace", "linus", "robo")
-      let talk = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "seeds"])
+      let group = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "seeds"])
       let (linus, robo) = (village.id("linus"), village.id("robo"))
-      try await village.expect(200, .put, "/conversations/\(talk)/participants/\(robo)", as: "grace", [:])
+      try await village.expect(200, .put, "/conversations/\(group)/participants/\(robo)", as: "grace", [:])
       try await village.expect(
-        200, .put, "/conversations/\(talk)/participants/\(linus)", as: "grace", ["role": "admin"])
-      try await village.expect(200, .patch, "/conversations/\(talk)", as: "grace", ["title": "plums"])
-      let word = try await village.post("hello", in: talk, as: "grace")
-      try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
-      try await village.expect(204, .delete, "/conversations/\(talk)/participants/\(robo)", as: "grace")
-      let page = try await village.stream("conversation:\(talk)", as: "linus")
+        200, .put, "/conversations/\(group)/participants/\(linus)", as: "grace", ["role": "admin"])
+      try await village.expect(200, .patch, "/conversations/\(group)", as: "grace", ["title": "plums"])
+      let word = try await village.post("hello", in: group, as: "grace")
+      try await village.expect(200, .put, "/conversations/\(group)/read", as: "linus", ["message_id": word])
+      try await village.expect(204, .delete, "/conversations/\(group)/participants/\(robo)", as: "grace")
+      let page = try await village.stream("conversation:\(group)", as: "linus")
       #expect(
         page.texts("data", "event") == [
           "conversation.created", "participant.joined", "participant.changed", "conversation.updated",
@@ -36,12 +36,12 @@ import Testing
       #expect(!page.has("data.0.data.role") && !page.has("data.0.data.unread_count"))
       #expect(page["data.1.data.user_id"] == robo && !page.has("data.1.data.role"))
       #expect(page["data.2.data.user_id"] == linus && page["data.2.data.role"] == "admin")
-      #expect(page["data.2.data.conversation_id"] == talk)
+      #expect(page["data.2.data.conversation_id"] == group)
       #expect(page["data.5.data.user_id"] == linus && page.int("data.5.data.read_up_to") == 1)
       #expect(page["data.6.data.user_id"] == robo && !page.has("data.6.data.role"))
       // Disabling receipts hides earlier read positions, too.
       try await village.expect(200, .patch, "/me", as: "linus", ["show_receipts": false])
-      let after = try await village.stream("conversation:\(talk)", as: "grace")
+      let after = try await village.stream("conversation:\(group)", as: "grace")
       #expect(after.int("data.5.data.read_up_to") == 0 && after.int("data.5.data.delivered_up_to") == 0)
     }
   }
@@ -52,14 +52,14 @@ import Testing
     try await Village.open(transport) { village in
       try await village.shareForum("grace", "linus")
       let room = try await village.garden("garden", "members", members: ["linus"]).room
-      let talk = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "seeds"])
+      let conversation = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "seeds"])
       let lost = try await village.conversation("group", by: "grace", with: ["linus"], ["title": "secret"])
-      let word = try await village.post("hello", in: talk, as: "grace")
-      try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
-      try await village.expect(200, .put, "/conversations/\(talk)/level", as: "linus", ["level": "nothing"])
+      let word = try await village.post("hello", in: conversation, as: "grace")
+      try await village.expect(200, .put, "/conversations/\(conversation)/read", as: "linus", ["message_id": word])
+      try await village.expect(200, .put, "/conversations/\(conversation)/level", as: "linus", ["level": "nothing"])
       try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
       let until = "2027-06-01T00:00:00.000Z"
-      try await village.expect(200, .put, "/conversations/\(talk)/later", as: "linus", ["until": until])
+      try await village.expect(200, .put, "/conversations/\(conversation)/later", as: "linus", ["until": until])
       let post = try await village.post("socks", in: try await village.feed(of: "linus"), by: "linus")
       try await village.expect(200, .put, "/timeline/read", as: "linus", ["message_id": post])
       try await village.expect(201, .put, "/me/timeline-filters/quiet", as: "linus", [:])
@@ -73,17 +73,17 @@ import Testing
       let gained = kinds.indices.filter { kinds[$0] == "conversation.created" }.map { "data.\($0).data" }
       let ofRoom = try #require(gained.first { events["\($0).id"] == room })
       #expect(events["\(ofRoom).kind"] == "room" && events.int("\(ofRoom).from_seq") == 1)
-      let ofTalk = try #require(gained.first { events["\($0).id"] == talk })
-      #expect(events["\(ofTalk).title"] == "seeds" && events["\(ofTalk).role"] == "member")
-      #expect(events.int("\(ofTalk).from_offset") == 1 && events.int("\(ofTalk).joined_seq") == 0)
+      let ofConversation = try #require(gained.first { events["\($0).id"] == conversation })
+      #expect(events["\(ofConversation).title"] == "seeds" && events["\(ofConversation).role"] == "member")
+      #expect(events.int("\(ofConversation).from_offset") == 1 && events.int("\(ofConversation).joined_seq") == 0)
       // Events of lost conversations carry only the id.
       let ofLost = try #require(gained.first { events["\($0).id"] == lost })
       #expect(!events.has("\(ofLost).title") && !events.text.contains("secret"))
       #expect(events["\(index("conversation.removed")).id"] == lost)
       #expect(events.int("\(index("read_position.updated")).read_up_to") == 1)
-      #expect(events["\(index("level.changed")).conversation_id"] == talk)
+      #expect(events["\(index("level.changed")).conversation_id"] == conversation)
       #expect(events["\(index("level.changed")).level"] == "nothing")
-      #expect(events["\(index("later.changed")).conversation_id"] == talk)
+      #expect(events["\(index("later.changed")).conversation_id"] == conversation)
       #expect(events["\(index("later.changed")).until"] == until)
       #expect(events["\(index("timeline.read")).message_id"] == post)
       #expect(events["\(index("timeline_filters.changed")).id"] == village.id("linus"))
@@ -96,11 +96,11 @@ import Testing
 
   @Test func `a request is pending until it is accepted`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation("direct", by: "grace", with: ["linus"])
+      let conversation = try await village.conversation("direct", by: "grace", with: ["linus"])
       let own = "user:\(village.id("linus"))"
       let before = try await village.stream(own, as: "linus")
       #expect(before.bool("data.0.data.request") == true)
-      try await village.expect(200, .put, "/conversations/\(talk)/request", as: "linus")
+      try await village.expect(200, .put, "/conversations/\(conversation)/request", as: "linus")
       let after = try await village.stream(own, as: "linus")
       #expect(after.texts("data", "event").suffix(2) == ["relation.changed", "notification.read"], "\(after.text)")
       #expect(after.bool("data.0.data.request") == false && after.count("data.1.data.requests") == 0)
@@ -160,14 +160,15 @@ import Testing
   @Test func `visitors receive participant events without the user`() async throws {
     try await Village.open(.inMemory) { village in
       try await village.shareForum("grace", "linus")
-      let talk = try await village.conversation(
+      let conversation = try await village.conversation(
         "channel", by: "grace", with: ["linus"], ["type": "com.example.news", "readers": ["open_to": "anyone"]])
       try await village.expect(
-        200, .put, "/conversations/\(talk)/participants/\(village.id("linus"))", as: "grace", ["role": "reader"])
-      let page = try await village.stream("conversation:\(talk)")
+        200, .put, "/conversations/\(conversation)/participants/\(village.id("linus"))", as: "grace", ["role": "reader"]
+      )
+      let page = try await village.stream("conversation:\(conversation)")
       #expect(page.texts("data", "event") == ["conversation.created", "hidden"])
       #expect(!page.has("data.0.data.participants") && page.int("data.0.data.participant_count") == 2)
-      let own = try await village.stream("conversation:\(talk)", as: "gus")
+      let own = try await village.stream("conversation:\(conversation)", as: "gus")
       #expect(own.texts("data", "event") == ["conversation.created", "participant.changed"])
     }
   }

@@ -66,13 +66,14 @@ import Testing
       let (open, openRoom) = try await village.garden("open", "public")
       let (ours, ourRoom) = try await village.garden("ours", "members")
       let (mine, myRoom) = try await village.garden("mine", "private", members: ["gus"])
-      let talk = try await village.conversation(.direct, ["ada", "linus"])
+      let conversation = try await village.conversation(.direct, ["ada", "linus"])
       let callers = [nil, "gus", "robo", "linus", "mira", "ada"]
       for (topic, expected) in [
         ("me", "011111"), ("forum:\(open)", "111111"), ("conversation:\(openRoom)", "111111"),
         ("forum:\(ours)", "001111"), ("conversation:\(ourRoom)", "001111"), ("forum:\(mine)", "010001"),
-        ("conversation:\(myRoom)", "010001"), ("conversation:\(talk)", "000101"), ("conversation:\(open)", "000000"),
-        ("forum:\(talk)", "000000"), ("presence", "001111"), ("app:chess", "001111"),
+        ("conversation:\(myRoom)", "010001"), ("conversation:\(conversation)", "000101"),
+        ("conversation:\(open)", "000000"),
+        ("forum:\(conversation)", "000000"), ("presence", "001111"), ("app:chess", "001111"),
       ] {
         for (caller, digit) in zip(callers, expected) {
           let page = try await village.request(.get, "/sync?topics=\(topic)", as: caller)
@@ -160,8 +161,8 @@ import Testing
       let feed = try Feed(address, "\(API.base)/events?topics=me", lastEventID: nil, token: village.token("grace"))
       #expect(try await feed.next().data["event"] == "complete")
       try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
-      let told = try await feed.next { $0.data["event"] == "banned" }
-      #expect(told.id == nil && told.data["until"] == until && told.data["reason"] == "Spam.")
+      let banned = try await feed.next { $0.data["event"] == "banned" }
+      #expect(banned.id == nil && banned.data["until"] == until && banned.data["reason"] == "Spam.")
       await #expect(throws: LineClient.NoResponse.self) { _ = try await feed.next() }
       let answer = try await waiting
       #expect(answer.status == 403 && answer["params.until"] == until, "\(answer.text)")

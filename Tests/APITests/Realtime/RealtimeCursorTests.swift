@@ -34,7 +34,7 @@ import Testing
 
   @Test func `a lagging client resumes from the last cursor after each frame`() async throws {
     try await Village.open(.socket) { village in
-      let (talk, other) = (
+      let (conversation, other) = (
         try await village.conversation(.group, ["ada", "grace"]),
         try await village.conversation(.group, ["ada", "grace"])
       )
@@ -43,7 +43,7 @@ import Testing
       _ = try await client.event("complete")
       client.pause()
       let text = String(repeating: "🌱", count: 15_000)
-      for _ in 0..<220 { try await village.post(text, in: talk) }
+      for _ in 0..<220 { try await village.post(text, in: conversation) }
       client.resume()
       var frames = try await client.frames { $0["event"] == "lagging" }
       let lag = frames.count
@@ -51,10 +51,10 @@ import Testing
       frames += try await client.frames { $0["data.text"] == "elsewhere" }
       #expect(frames.prefix(lag - 1).allSatisfy { $0.has("cursor") } && !frames[lag].has("cursor"))
       let from = try #require(frames.compactMap { $0["cursor"] }.last)
-      client.send(try Self.subscribe([["topic": "conversation:\(talk)", "cursor": from]]))
+      client.send(try Self.subscribe([["topic": "conversation:\(conversation)", "cursor": from]]))
       frames += try await client.frames { $0.has("re") }
       #expect(frames[lag...].dropLast().allSatisfy { !$0.has("cursor") } && frames.last?.has("cursor") == true)
-      try await village.post("live", in: talk)
+      try await village.post("live", in: conversation)
       frames += try await client.frames { $0["data.text"] == "live" }
       #expect(frames.last?.has("cursor") == true)
       for count in [0, 1, lag - 1, lag, lag + 1, lag + 2, frames.count - 2, frames.count - 1, frames.count] {

@@ -103,11 +103,11 @@ import Testing
       let frames = try await opened.events { $0["event"] == "complete" }
       #expect([frames.first?["event"], frames.first?["cursor"]] == restarted)
       #expect(frames.contains { $0["data.id"] == id } && frames.last?["cursor"] == now)
-      let told = try village.connect(as: "grace")
-      told.send(#"{"id":1,"do":"hello","cursor":"\#(cursor)","topics":["\#(topic)"]}"#)
-      let first = try await told.next()
+      let resumed = try village.connect(as: "grace")
+      resumed.send(#"{"id":1,"do":"hello","cursor":"\#(cursor)","topics":["\#(topic)"]}"#)
+      let first = try await resumed.next()
       #expect([first["event"], first["cursor"]] == restarted)
-      #expect(try await told.next { $0.int("re") == 1 }["cursor"] == now)
+      #expect(try await resumed.next { $0.int("re") == 1 }["cursor"] == now)
       let again = try village.connect("topics=\(topic)&after=\(store.cursor(at: 0))", as: "grace")
       #expect(try await again.events { $0["event"] == "complete" }.allSatisfy { $0["event"] != "restarted" })
       let page = try await village.request(.get, "/sync?topics=\(topic)&after=\(cursor)", as: "grace")
@@ -121,13 +121,13 @@ import Testing
 
   @Test func `a user's topic covers their own stream, the site's and every conversation of theirs`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.conversation(.group, ["ada", "grace"])
+      let group = try await village.conversation(.group, ["ada", "grace"])
       let other = try await village.conversation(.group, ["ada", "linus"])
       let grace = try village.connect(as: "grace")
       let hello = try await grace.request(["do": "hello", "topics": ["me"]])
       #expect(hello.bool("ok") == true && hello["user_id"] == village.id("grace") && hello.bool("complete") == true)
       try await village.post("not for her", in: other)
-      let id = try await village.post("for her", in: talk)
+      let id = try await village.post("for her", in: group)
       #expect(try await grace.event("message.created")["data.id"] == id)
       _ = try await village.request(.put, "/messages/\(id)/actions/star", as: "grace")
       #expect(try await grace.next()["stream"] == "user:\(village.id("grace"))")
@@ -141,23 +141,23 @@ import Testing
       let made = try await village.request(
         .post, "/conversations", as: "ada",
         ["kind": "group", "title": "plans", "participants": [village.id("linus")], "history_visible": false])
-      let talk = try #require(made["id"], "\(made.text)")
-      try await village.post("before her", in: talk)
+      let direct = try #require(made["id"], "\(made.text)")
+      try await village.post("before her", in: direct)
       let grace = try village.connect("topics=me", as: "grace")
       _ = try await grace.event("complete")
-      let path = "/conversations/\(talk)/participants/\(village.id("grace"))"
+      let path = "/conversations/\(direct)/participants/\(village.id("grace"))"
       #expect(try await village.request(.put, path, as: "ada", [:]).status == 200)
       let created = try await grace.next { $0["event"] == "conversation.created" }
       #expect(created["stream"] == "user:\(village.id("grace"))")
-      let first = try await village.post("with her", in: talk)
+      let first = try await village.post("with her", in: direct)
       #expect(try await grace.event("message.created")["data.id"] == first)
       #expect(try await village.request(.delete, path, as: "ada").status == 204)
       _ = try await grace.event("conversation.removed")
-      try await village.post("after her", in: talk)
+      try await village.post("after her", in: direct)
       let cursor = try #require(first.isEmpty ? nil : created["id"])
       #expect(try await village.request(.put, path, as: "ada", [:]).status == 200)
       _ = try await grace.event("conversation.created")
-      let again = try await village.post("with her again", in: talk)
+      let again = try await village.post("with her again", in: direct)
       #expect(try await grace.event("message.created")["data.id"] == again)
       // A client that reconnects gets the same events, and no message from the time without access.
       let after = village.community.store.cursor(at: try #require(Int(cursor)))
@@ -192,13 +192,13 @@ import Testing
 
   @Test func `messages before a participant's history are hidden, also in later events`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 2])
-      let old = try await village.post("old words", in: talk, as: "grace")
+      let conversation = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 2])
+      let old = try await village.post("old words", in: conversation, as: "grace")
       let linus = try village.connect("topics=me", as: "linus")
       _ = try await linus.event("complete")
       _ = try await village.request(.patch, "/messages/\(old)", as: "grace", ["text": "old but new words"])
       _ = try await village.request(.put, "/messages/\(old)/actions/like", as: "grace")
-      let new = try await village.post("now", in: talk, as: "grace")
+      let new = try await village.post("now", in: conversation, as: "grace")
       let events = try await linus.events { $0["data.id"] == new }
       #expect(events.map { $0["event"] } == ["hidden", "hidden", "message.created"])
       #expect(events.map { $0.int("offset") } == [2, 3, 4] && !events.contains { $0.text.contains("old") })
@@ -375,7 +375,7 @@ import Testing
 
   @Test func `typing lasts although no client was connected before`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.conversation(.group, ["ada", "grace", "linus"])
+      let conversation = try await village.conversation(.group, ["ada", "grace", "linus"])
       let early = try village.connect("topics=me", as: "linus")
       _ = try await early.event("complete")
       early.leave()
@@ -384,13 +384,13 @@ import Testing
         try await Task.sleep(for: .milliseconds(2))
       }
       let quiet = village.advanceClock(15)
-      let linus = try village.connect("topics=conversation:\(talk)", as: "linus")
-      let grace = try village.connect("topics=conversation:\(talk)", as: "grace")
+      let linus = try village.connect("topics=conversation:\(conversation)", as: "linus")
+      let grace = try village.connect("topics=conversation:\(conversation)", as: "grace")
       _ = try await linus.event("complete")
-      #expect(try await grace.request(["do": "typing", "conversation_id": talk]).bool("ok") == true)
+      #expect(try await grace.request(["do": "typing", "conversation_id": conversation]).bool("ok") == true)
       #expect(try await linus.event("typing").bool("data.typing") == true)
       village.advanceClock(1, since: quiet)
-      let id = try await village.post("still typing", in: talk, as: "linus")
+      let id = try await village.post("still typing", in: conversation, as: "linus")
       let next = try await linus.next()
       #expect(next["data.id"] == id, "\(next.text)")
     }
@@ -489,8 +489,8 @@ import Testing
       for client in [grace, linus] { _ = try await client.event("complete") }
       let until = "2099-01-01T00:00:00.000Z"
       try await village.expect(200, .put, "/users/@grace/ban", as: "mira", ["until": until, "reason": "Spam."])
-      let told = try await grace.event("banned")
-      #expect(told["until"] == until && told["reason"] == "Spam.")
+      let banned = try await grace.event("banned")
+      #expect(banned["until"] == until && banned["reason"] == "Spam.")
       #expect(try await grace.closed().code == 4501)
       try await village.expect(200, .put, "/users/@linus/ban", as: "mira", [:])
       let permanent = try await linus.event("banned")
@@ -503,28 +503,29 @@ import Testing
 
   @Test func `a typing signal is sent to others and expires`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.conversation(.group, ["ada", "grace", "linus"])
+      let conversation = try await village.conversation(.group, ["ada", "grace", "linus"])
       let (grace, linus) = (
         try village.connect("topics=me", as: "grace"), try village.connect("topics=me", as: "linus")
       )
       _ = try await grace.event("complete")
       _ = try await linus.event("complete")
       for _ in 0..<3 {
-        #expect(try await grace.request(["do": "typing", "conversation_id": talk]).bool("ok") == true)
+        #expect(try await grace.request(["do": "typing", "conversation_id": conversation]).bool("ok") == true)
       }
       let typing = try await linus.next()
       #expect(typing["event"] == "typing" && typing["data.user_id"] == village.id("grace"))
-      #expect(typing.bool("data.typing") == true && typing["data.conversation_id"] == talk && !typing.has("offset"))
+      #expect(
+        typing.bool("data.typing") == true && typing["data.conversation_id"] == conversation && !typing.has("offset"))
       village.advanceClock(60)
       #expect(try await linus.next().bool("data.typing") == false)
-      #expect(try await village.request(.post, "/conversations/\(talk)/typing", as: "grace").status == 204)
+      #expect(try await village.request(.post, "/conversations/\(conversation)/typing", as: "grace").status == 204)
       #expect(try await linus.event("typing").bool("data.typing") == true)
-      try await village.post("done", in: talk, as: "grace")
+      try await village.post("done", in: conversation, as: "grace")
       let ends = [try await linus.next(), try await linus.next()]
       #expect(Set(ends.map { $0["event"] }) == ["typing", "message.created"])
       #expect(try await grace.event("message.created")["data.text"] == "done" && grace.waitingCount == 0)
       let gus = try village.connect(as: "gus")
-      #expect(try await gus.request(["do": "typing", "conversation_id": talk])["problem.code"] == "not_found")
+      #expect(try await gus.request(["do": "typing", "conversation_id": conversation])["problem.code"] == "not_found")
     }
   }
 
@@ -627,18 +628,18 @@ import Testing
 
   @Test func `a slow consumer receives its lag and delays no other client`() async throws {
     try await Village.open(.socket) { village in
-      let talk = try await village.conversation(.group, ["ada", "grace", "linus"])
+      let conversation = try await village.conversation(.group, ["ada", "grace", "linus"])
       let (slow, quick) = (try village.connect("topics=me", as: "grace"), try village.connect("topics=me", as: "linus"))
       _ = try await slow.event("complete")
       _ = try await quick.event("complete")
       slow.pause()
       let text = String(repeating: "a long story. ", count: 1_100)
       var ids: [String] = []
-      for _ in 0..<700 { ids.append(try await village.post(text, in: talk)) }
+      for _ in 0..<700 { ids.append(try await village.post(text, in: conversation)) }
       for id in ids { #expect(try await quick.event("message.created")["data.id"] == id) }
       slow.resume()
       let lagging = try await slow.event("lagging")
-      #expect(lagging["stream"] == "conversation:\(talk)")
+      #expect(lagging["stream"] == "conversation:\(conversation)")
       // The slow client received a prefix; the rest can be requested.
       let offset = try #require(lagging.int("last_offset"))
       var had: [Int] = []
@@ -646,15 +647,15 @@ import Testing
       #expect(had.last == offset && had == Array((had.first ?? 0)...offset))
       let cursor = try await village.cursor(as: "grace")
       let page = try await village.request(
-        .get, "/streams/conversation:\(talk)/events?after_offset=\(offset - 1)&limit=1", as: "grace")
+        .get, "/streams/conversation:\(conversation)/events?after_offset=\(offset - 1)&limit=1", as: "grace")
       let from = village.community.store.cursor(at: try #require(page["data.0.id"].flatMap { Int($0) }))
       slow.send(
-        #"{"id":"again","do":"subscribe","topics":[{"topic":"conversation:\#(talk)","cursor":"\#(from)"}]}"#)
+        #"{"id":"again","do":"subscribe","topics":[{"topic":"conversation:\#(conversation)","cursor":"\#(from)"}]}"#)
       let rest = try await slow.events { $0["data.id"] == ids.last }
       #expect(rest.map { $0.int("offset") } == Array((offset + 1)...(offset + rest.count)).map(Optional.some))
       let done = try await slow.next { $0["re"] == "again" }
       #expect(done["cursor"] == cursor)
-      let live = try await village.post("live", in: talk)
+      let live = try await village.post("live", in: conversation)
       #expect(try await slow.event("message.created")["data.id"] == live)
     }
   }
@@ -663,12 +664,12 @@ import Testing
     // Stopped, so that the server never times out.
     let stopped = ParleyNetworking.Clock.monotonic()
     try await Village.open(.socket, loops: { stopped }) { village in
-      let talk = try await village.conversation(.group, ["ada", "grace"])
+      let conversation = try await village.conversation(.group, ["ada", "grace"])
       let slow = try village.connect("topics=me", as: "grace")
       _ = try await slow.event("complete")
       slow.pause()
       let text = String(repeating: "a long story. ", count: 1_100)
-      for _ in 0..<700 { try await village.post(text, in: talk) }
+      for _ in 0..<700 { try await village.post(text, in: conversation) }
       // New connections go to the loop with the fewest, so each loop has one to report its time.
       let others = try (0..<4).map { _ in try village.connect(as: "linus") }
       var second = 0

@@ -65,13 +65,13 @@ import Testing
 
   @Test func `the ETag of a snapshot depends on its content, not on the end of the log`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation("direct", by: "grace", with: ["linus"])
+      let conversation = try await village.conversation("direct", by: "grace", with: ["linus"])
       let first = try await village.expect(200, .get, "/snapshot", as: "gus")
       let tag = try #require(first.fields["etag"])
       // The cursor differs.
       #expect(tag.hasPrefix("W/"))
       // An event that gus can't read.
-      try await village.post("hello", in: talk, as: "grace")
+      try await village.post("hello", in: conversation, as: "grace")
       #expect(try await village.request(.get, "/snapshot", as: "gus", fields: ["If-None-Match": tag]).status == 304)
       try await village.changeSettings(["welcome": "come in"])
       #expect(try await village.request(.get, "/snapshot", as: "gus", fields: ["If-None-Match": tag]).status == 200)

@@ -41,12 +41,12 @@ import Testing
 
   @Test func `deleted messages and earlier history are not readable in a stream`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 2])
-      let old = try await village.post("old words", in: talk, as: "grace")
-      let gone = try await village.post("gone words", in: talk, as: "grace")
+      let conversation = try await village.conversation(.group, ["grace", "linus"], fromSeq: ["linus": 2])
+      let old = try await village.post("old words", in: conversation, as: "grace")
+      let gone = try await village.post("gone words", in: conversation, as: "grace")
       _ = try await village.request(.put, "/messages/\(old)/actions/like", as: "grace")
       _ = try await village.request(.delete, "/messages/\(gone)", as: "grace")
-      let path = "/streams/conversation:\(talk)/events"
+      let path = "/streams/conversation:\(conversation)/events"
       let page = try await village.request(.get, path, as: "linus")
       #expect(page.texts("data", "event") == ["hidden", "message.created", "hidden", "message.deleted"])
       #expect(!page.has("data.0.data") && !page.has("data.0.at") && !page.has("data.0.actor_id"))
@@ -59,10 +59,11 @@ import Testing
 
   @Test func `an unreadable stream is not found`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.direct, ["grace", "linus"])
+      let conversation = try await village.conversation(.direct, ["grace", "linus"])
       let (secret, room) = try await village.garden("secret", "private")
       for (stream, readers) in [
-        ("conversation:\(talk)", ["grace", "linus"]), ("conversation:\(room)", ["ada"]), ("forum:\(secret)", ["ada"]),
+        ("conversation:\(conversation)", ["grace", "linus"]), ("conversation:\(room)", ["ada"]),
+        ("forum:\(secret)", ["ada"]),
         ("user:\(village.id("grace"))", ["grace"]), ("site", ["gus", "grace", "linus", "mira", "ada"]),
         ("conversation:999999", []), ("forum:999999", []), ("conversation:\(secret)", []), ("room:1", []),
         ("site:1", []),

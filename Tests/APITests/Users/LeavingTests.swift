@@ -146,10 +146,10 @@ import Testing
 
   @Test func `an erased user's messages leave the copies in reports`() async throws {
     try await Village.open(.inMemory) { village in
-      let talk = try await village.conversation(.direct, ["grace", "linus"])
+      let conversation = try await village.conversation(.direct, ["grace", "linus"])
       let posts = [("first secret", "grace"), ("hello", "linus"), ("second secret", "grace"), ("hi", "linus")]
       var ids: [String] = []
-      for (text, author) in posts { ids.append(try await village.post(text, in: talk, as: author)) }
+      for (text, author) in posts { ids.append(try await village.post(text, in: conversation, as: author)) }
       let ofGrace = try await village.expect(
         201, .post, "/reports", as: "linus", ["message_id": ids[2], "reason": "Rude."])
       let ofLinus = try await village.expect(

@@ -121,12 +121,14 @@ import Testing
 
   @Test func `a pending request is declined`() async throws {
     try await ScriptedSite.open { site in
-      let talk = try await site.client("grace").send(.createConversation(.direct, with: [.id(site.id("linus"))]))
+      let conversation = try await site.client("grace").send(
+        .createConversation(.direct, with: [.id(site.id("linus"))]))
       let linus = try SiteClient(site, "linus")
       try await linus.sync.catchUp()
-      try #require(await linus.cache.replica.conversations[talk.conversation.id]?.participation?.isRequest == true)
-      try await linus.outbox.leaveConversationAndWait(talk.conversation.id)
-      #expect(await linus.cache.replica.conversations[talk.conversation.id] == nil)
+      try #require(
+        await linus.cache.replica.conversations[conversation.conversation.id]?.participation?.isRequest == true)
+      try await linus.outbox.leaveConversationAndWait(conversation.conversation.id)
+      #expect(await linus.cache.replica.conversations[conversation.conversation.id] == nil)
     }
   }
 }
