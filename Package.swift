@@ -119,7 +119,11 @@ let server: [Target] = [
     "Storage", in: "Sources/Server/Storage", "CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"
   ),
   sources(
-    "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub",
+    "Community", in: "Sources/Server/Community",
+    exclude: [
+      "Access/README.md", "Forums/README.md", "Messages/README.md", "SignIn/README.md", "Users/README.md",
+      "Webhooks/README.md",
+    ], "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub",
     "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto"),
   sources(
     "Previews", in: "Sources/Server/Previews", settings: cold, "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
