@@ -194,6 +194,17 @@ private let forbidden: [String] = [
   for (folder, files) in folders { #expect(files.count <= 20, "\(folder)") }
 }
 
+@Test func `a file of the sources has at most 500 lines`() throws {
+  // A generated table of digests.
+  let table = "Sources/Server/Community/SignIn/CommonPasswordDigests.swift"
+  let files = try Package.files(under: "Sources", ending: ".swift")
+  #expect(files.contains { $0.path == table })
+  for file in files where file.path != table {
+    let count = file.text.count { $0 == "\n" }
+    #expect(count <= 500, "\(file.path) has \(count) lines")
+  }
+}
+
 /// The functions and initializers of a file with their numbers of lines, by their first lines.
 private func functions(in text: String) throws -> [(name: String, lines: Int)] {
   let beginning = try Regex(
