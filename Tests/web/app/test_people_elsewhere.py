@@ -78,8 +78,8 @@ class Walker:
 
 class People(Raiders):
     def each(self, walk, size=DESKTOP):
-        """WebKit in both sizes, as on phones and computers of Apple; Firefox in the usual one."""
-        for name, size in (("Firefox", size), ("WebKit", PHONE), ("WebKit", DESKTOP)):
+        """Each browser in one size: WebKit in that of a phone, Firefox in the usual one."""
+        for name, size in (("Firefox", size), ("WebKit", PHONE)):
             with self.subTest(browser=name, size=size):
                 walk(Walker(self, name, size))
 
@@ -179,10 +179,6 @@ class Owner(BrowsingTest):
         walker.leave("the owner", 25)
 
 
-class OwnerInWebKit(Owner):
-    engine = "WebKit"
-
-
 class OwnerOnAPhone(Owner):
     engine, size = "WebKit", PHONE
 
@@ -193,7 +189,7 @@ class Returned(test_inbox.WeekAway):
     test_one_response_has_all_unread_items = test_the_inbox_shows_it_without_scrolling_and_clears_the_rest = None
 
     def test_the_main_parts_are_in_view(self):
-        for name, size in (("Firefox", DESKTOP), ("WebKit", DESKTOP), ("WebKit", PHONE)):
+        for name, size in (("Firefox", DESKTOP), ("WebKit", PHONE)):
             with self.subTest(browser=name, size=size):
                 walker = Walker(self, name, size)
                 walker.open("/sign-in")
