@@ -13,7 +13,7 @@ const maxAge = 30 * 86_400_000;
 
 /**
  * Keeps an answer under a name. Without a disk nothing is kept.
- * @param {import('./parley.js').Parley} parley @param {string} name @param {any} value
+ * @param {import('./parley.js').Parley} parley @param {string} name @param {unknown} value
  * @param {string | null} start `mirror.start` at the request.
  */
 export async function keepAnswer({ store }, name, value, start) {

@@ -5,7 +5,7 @@ import { rangeAt } from './history.js';
 import { Problem } from './problem.js';
 
 /** @typedef {import('./parley.js').Parley} Parley @typedef {import('./outbox.js').Operation} Operation */
-/** @typedef {import('./api.js').Message} Message */
+/** @typedef {import('./api.js').Message} Message @typedef {import('./window.js').ShownMessage} ShownMessage */
 
 /** The time for another tab to announce the answer of an operation that it has removed, in milliseconds. */
 const announcement = 1_000;
@@ -48,35 +48,35 @@ async function heldUpTo({ pages }, sent, from) {
 
 /**
  * Edits a message and waits until the server has the change. A failed message is sent again with the new text.
- * @param {Parley} parley @param {any} message @param {Parameters<Parley['edit']>[1]} change
+ * @param {Parley} parley @param {ShownMessage} message @param {Parameters<Parley['edit']>[1]} change
  * @returns {Promise<Message | null>}
  */
 export const editAndWait = (parley, message, change) => processed(parley, () => parley.edit(message, change));
 
 /**
  * Deletes a message and waits until the server has the deletion. Resolves to the tombstone, or null if it was never sent.
- * @param {Parley} parley @param {any} message
+ * @param {Parley} parley @param {ShownMessage} message
  * @returns {Promise<Message | null>}
  */
 export const deleteAndWait = (parley, message) => processed(parley, () => parley.delete(message));
 
 /**
  * Sets an action and waits until the server has it. Resolves to the message with its actions, or null if it was set.
- * @param {Parley} parley @param {any} message @param {string} type
+ * @param {Parley} parley @param {ShownMessage} message @param {string} type
  * @returns {Promise<Message | null>}
  */
 export const setActionAndWait = (parley, message, type) => processed(parley, () => parley.setAction(message, type));
 
 /**
  * Removes an action and waits until the server has removed it. Resolves to the message, or null if the action was not set.
- * @param {Parley} parley @param {any} message @param {string} type
+ * @param {Parley} parley @param {ShownMessage} message @param {string} type
  * @returns {Promise<Message | null>}
  */
 export const removeActionAndWait = (parley, message, type) => processed(parley, () => parley.removeAction(message, type));
 
 /**
  * Votes in a poll and waits until the server has the vote.
- * @param {Parley} parley @param {any} message @param {number[]} options
+ * @param {Parley} parley @param {ShownMessage} message @param {number[]} options
  * @returns {Promise<Message | null>}
  */
 export const setVoteAndWait = (parley, message, options) => processed(parley, () => parley.setVote(message, options));
@@ -84,7 +84,7 @@ export const setVoteAndWait = (parley, message, options) => processed(parley, ()
 /**
  * Retries an operation and waits until the server has it.
  * @param {Parley} parley @param {string} id
- * @returns {Promise<any>} The message or conversation that it has created or changed.
+ * @returns {Promise<Message | import('./api.js').OwnConversation | null>} The message or conversation that it has created or changed.
  */
 export const retryAndWait = (parley, id) =>
   processed(parley, async () => {
@@ -95,8 +95,9 @@ export const retryAndWait = (parley, id) =>
 
 /**
  * Adds an operation and waits until the server has processed it.
+ * @template [Result=Message] `OwnConversation` for an operation on a conversation.
  * @param {Parley} parley @param {() => Promise<Operation | null>} add
- * @returns {Promise<any>} The created or changed message or conversation; null if there was nothing to send.
+ * @returns {Promise<Result>} The created or changed message or conversation; null if there was nothing to send.
  */
 export async function processed(parley, add) {
   /**
@@ -145,7 +146,7 @@ export async function processed(parley, add) {
   ];
   try {
     const operation = await add();
-    if (operation === null) return null;
+    if (operation === null) return /** @type {any} */ (null);
     take = (handle) => handle(operation);
     for (const handle of early) handle(operation);
     const { connection, reason } = parley.state;

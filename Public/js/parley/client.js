@@ -8,7 +8,7 @@ import { backOff, isAbort, wait } from './time.js';
 /** @typedef {string | number | boolean | null | undefined} QueryValue */
 /**
  * Arguments of a call: the parameters of the path, `query` and `body`.
- * @typedef {{ [name: string]: any, query?: Record<string, QueryValue>, body?: any, signal?: AbortSignal,
+ * @typedef {{ [name: string]: unknown, query?: Record<string, QueryValue>, body?: unknown, signal?: AbortSignal,
  *   tries?: number }} CallOptions
  */
 /** @typedef {import('./api.js').Calls} Calls */
@@ -64,7 +64,7 @@ export class Client {
    * @returns {Promise<{ status: number, headers: Headers, body: any }>}
    */
   async request(method, path, options = {}) {
-    const isSafe = method !== 'PATCH' && (method !== 'POST' || options.body?.client_id !== undefined);
+    const isSafe = method !== 'PATCH' && (method !== 'POST' || /** @type {{ client_id?: string }} */ (options.body)?.client_id !== undefined);
     const maxTries = isSafe ? (options.tries ?? this.tries) : 1;
     this.#activity(1);
     try {
@@ -177,7 +177,7 @@ function callsOf(client) {
 const fill = (pattern, options) =>
   pattern.replace(/\{(\w+)\}/g, (_, name) => {
     if (options[name] === undefined) throw new TypeError(`${pattern} needs ${name}`);
-    return encodeURIComponent(options[name]).replaceAll('%40', '@').replaceAll('%3A', ':');
+    return encodeURIComponent(/** @type {string} */ (options[name])).replaceAll('%40', '@').replaceAll('%3A', ':');
   });
 
 /**

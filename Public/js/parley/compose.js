@@ -77,7 +77,7 @@ async function download({ client }, id) {
 /**
  * The message of a push message or another notification, from the cache, or else from the server.
  * @param {Parley} parley
- * @param {any} payload An event of the API (`{ event: 'message.created', data }`) or `{ message_id: '1042' }`, also as JSON text.
+ * @param {string | Record<string, unknown>} payload An event of the API (`{ event: 'message.created', data }`) or `{ message_id: '1042' }`, also as JSON text.
  * @returns {Promise<Message>}
  */
 export async function messageOfPayload(parley, payload) {

@@ -38,7 +38,7 @@ export const createConversationAndWait = (parley, body) => processed(parley, () 
 
 /**
  * @param {Parley} parley @param {string} id @param {ConversationChange | TopicChange} body
- * @returns {Promise<any>} The conversation.
+ * @returns {Promise<OwnConversation>}
  */
 export const updateConversationAndWait = (parley, id, body) => processed(parley, () => updateConversation(parley, id, body));
 

@@ -17,7 +17,7 @@ export class Drafts {
   #maxBytes;
   /**
    * Changes that are not on disk yet. Only the latest change of each draft is written; `files` of an earlier one stay.
-   * @type {Map<string, { value: any, files?: File[] }>}
+   * @type {Map<string, { value: unknown, files?: File[] }>}
    */
   #waiting = new Map();
   /** @type {Promise<void> | null} */
@@ -47,7 +47,7 @@ export class Drafts {
     });
   }
 
-  /** @param {string} conversation @param {any} value @param {File[]} [files] */
+  /** @param {string} conversation @param {unknown} value @param {File[]} [files] */
   keep(conversation, value, files) {
     this.#waiting.set(conversation, { value, files: files ?? this.#waiting.get(conversation)?.files });
     this.#keeping ??= this.#keepAll().finally(() => {
@@ -68,7 +68,7 @@ export class Drafts {
 
   /**
    * Without room on the disk for the files, the texts are stored.
-   * @param {[string, { value: any, files?: File[] }][]} waiting @returns {Promise<Change[]>}
+   * @param {[string, { value: unknown, files?: File[] }][]} waiting @returns {Promise<Change[]>}
    */
   async #write(waiting) {
     const write = (/** @type {typeof waiting} */ drafts) => this.#store.update([['drafts']], ([rows]) => this.#changesFor(rows, drafts));
@@ -80,7 +80,7 @@ export class Drafts {
     }
   }
 
-  /** @param {any[]} rows All drafts. @param {[string, { value: any, files?: File[] }][]} waiting @returns {Change[]} */
+  /** @param {any[]} rows All drafts. @param {[string, { value: unknown, files?: File[] }][]} waiting @returns {Change[]} */
   #changesFor(rows, waiting) {
     const drafts = new Map(rows.map((row) => [row.conversation_id, row]));
     /** @type {Change[]} */
@@ -167,6 +167,6 @@ export class Drafts {
   }
 }
 
-/** @param {string} conversation @param {any} value @param {DraftFile[]} [files] */
+/** @param {string} conversation @param {unknown} value @param {DraftFile[]} [files] */
 const draftRow = (conversation, value, files = []) =>
   ({ conversation_id: conversation, value, ...(files.length > 0 ? { files } : {}) });

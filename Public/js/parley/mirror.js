@@ -5,6 +5,21 @@ import { readCursor } from './ids.js';
 import { isIgnored, position } from './reducer.js';
 import { keyOf, put } from './store.js';
 
+/** @typedef {import('./api.js').Settings} Settings */
+/**
+ * A user as cached: the signed-in one with what only that user sees.
+ * @typedef {import('./api.js').User} User
+ */
+/** @typedef {import('./api.js').Forum} Forum */
+/**
+ * A conversation as cached. What only a participant sees is absent in others.
+ * @typedef {import('./api.js').Conversation & Partial<import('./api.js').OwnConversation>} CachedConversation
+ */
+/** @typedef {import('./api.js').Notification} Notification */
+/** @typedef {{ conversation_id: string, user_id: string, read_up_to: number, delivered_up_to?: number }} CachedReceipt */
+/** @typedef {{ user_id: string, follow?: boolean, mute?: boolean, block?: boolean }} CachedRelation */
+/** @typedef {{ conversation_id: string, value: unknown, files?: import('./drafts.js').DraftFile[] }} CachedDraft */
+
 const mirrored = ['site', 'users', 'forums', 'conversations', 'receipts', 'relations', 'inbox', 'outbox', 'drafts'];
 
 export class Mirror {
@@ -104,12 +119,19 @@ export class Mirror {
     return [...this.#tables[table].entries()].filter(([, row]) => row.known !== undefined).map(([id]) => id);
   }
 
+  /** @returns {Map<string, User>} */
   get users() { return this.#tables.users; }
+  /** @returns {Map<string, Forum>} */
   get forums() { return this.#tables.forums; }
+  /** @returns {Map<string, CachedConversation>} */
   get conversations() { return this.#tables.conversations; }
+  /** @returns {Map<string, CachedReceipt>} */
   get receipts() { return this.#tables.receipts; }
+  /** @returns {Map<string, CachedRelation>} */
   get relations() { return this.#tables.relations; }
+  /** @returns {Map<string, Notification>} */
   get inbox() { return this.#tables.inbox; }
+  /** @returns {Map<string, CachedDraft>} */
   get drafts() { return this.#tables.drafts; }
 
   /**
@@ -134,7 +156,10 @@ export class Mirror {
     return this.#tables.site.get(name)?.value ?? null;
   }
 
-  /** The signed-in user. */
+  /**
+   * The signed-in user.
+   * @returns {User | null}
+   */
   get me() {
     return this.value('me');
   }

@@ -23,7 +23,7 @@ import { wantLater, withReply } from './reducer.js';
  * @property {any} body
  * @property {PendingFile[]} files
  * @property {'pending' | 'failed'} state
- * @property {any} reason The problem, as JSON.
+ * @property {import('./problem.js').Said | null} reason The problem, as JSON.
  * @property {number} tries Number of tries begun.
  * @property {number} [losses] How often the server had lost the uploaded files.
  * @property {boolean} unanswered A request has begun whose answer is unknown: the server may have the message.
@@ -128,11 +128,11 @@ export const removal = (op) => [
 
 /**
  * The poll of a lost message, as a new one without votes.
- * @param {any} poll
+ * @param {import('./api.js').Poll} poll
  */
 export const pollAgain = ({ options, choices, anonymous, closes_at: closesAt }) => ({
   options: options.map((/** @type {any} */ { text }) => text), choices, anonymous,
-  ...(Date.parse(closesAt) > Date.now() ? { closes_at: closesAt } : {}),
+  ...(Date.parse(/** @type {string} */ (closesAt)) > Date.now() ? { closes_at: closesAt } : {}),
 });
 
 /**
@@ -148,9 +148,11 @@ export function voted(poll, mine) {
 
 /**
  * Returns a message with its pending operations applied.
- * @param {any} message @param {Operation[]} operations Its operations, in order.
+ * @template {import('./window.js').ShownMessage} Shown @param {Shown} message @param {Operation[]} operations Its operations, in order.
+ * @returns {Shown}
  */
 export function withOperations(message, operations) {
+  /** @type {any} */
   let shown = message;
   for (const op of operations) {
     if (op.state === 'failed') continue;

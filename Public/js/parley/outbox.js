@@ -187,7 +187,7 @@ export class Outbox {
 
   /**
    * Moves the read position in the cache and queues it, in one transaction. An older position changes nothing.
-   * @param {any} message
+   * @param {Pick<import('./api.js').Message, 'id' | 'conversation_id' | 'seq'>} message
    */
   async markRead({ id: message, conversation_id: conversation, seq }) {
     const id = `read:${conversation}`;

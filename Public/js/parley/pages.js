@@ -22,7 +22,7 @@ import { isAbort } from './time.js';
  */
 /**
  * @typedef {object} Page
- * @property {any[]} messages In order.
+ * @property {import('./api.js').Message[]} messages In order.
  * @property {boolean} isFirst Whether the history begins here.
  * @property {boolean} isLast
  */
@@ -48,7 +48,7 @@ export class Pages {
 
   /**
    * Returns cached messages in order.
-   * @param {string} conversation @param {number} from @param {number} to @returns {Promise<any[]>}
+   * @param {string} conversation @param {number} from @param {number} to @returns {Promise<import('./api.js').Message[]>}
    */
   held(conversation, from, to) {
     if (from > to) return Promise.resolve([]);
@@ -84,9 +84,9 @@ export class Pages {
   /**
    * Merges a page into the cache. Returns the cached messages in order; null if the server has restarted since the request,
    * perhaps with an older copy of its data.
-   * @param {string} conversation @param {any} page
+   * @param {string} conversation @param {import('./api.js').MessagePage} page
    * @param {{ isForced?: boolean, asked: import('./reducer.js').Asked }} options
-   * @returns {Promise<any[] | null>}
+   * @returns {Promise<import('./api.js').Message[] | null>}
    */
   async keep(conversation, page, { isForced = false, asked }) {
     const now = this.now();
@@ -94,7 +94,7 @@ export class Pages {
     const event = now.isOfThisStart(page.cursor) ? readCursor(page.cursor).id : null;
     const known = position(now.generation, event ?? now.cursor);
     const { ranges } = rangesOf(page.data);
-    const isOwn = (/** @type {any} */ message) => message.client_id && message.author_id === now.me;
+    const isOwn = (/** @type {import('./api.js').Message} */ message) => message.client_id && message.author_id === now.me;
     const own = page.data.filter(isOwn);
     /** @type {import('./store.js').Source[]} */
     const sources = [
@@ -103,8 +103,8 @@ export class Pages {
       ...historySources,
       ['site', 'wanted'],
       ['site', 'lost'],
-      ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
-      ...own.flatMap((/** @type {any} */ message) => sourcesOfSend(message.client_id)),
+      ...page.data.map((message) => /** @type {import('./store.js').Source} */ (['messages', [conversation, message.seq]])),
+      ...own.flatMap((message) => sourcesOfSend(/** @type {string} */ (message.client_id))),
     ];
     /** @type {any[]} */
     let kept = [];
@@ -144,7 +144,7 @@ export class Pages {
    * Returns the message with this `seq`, fetched with its neighbours if it is not cached; the next one if it is not readable.
    * @param {string} conversation @param {number} seq @param {number} last The newest `seq`.
    * @param {AbortSignal} [signal]
-   * @returns {Promise<any>}
+   * @returns {Promise<import('./find.js').Known | null | undefined>}
    */
   async reach(conversation, seq, last, signal) {
     const { held, from } = await this.history(conversation);

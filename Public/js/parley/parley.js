@@ -39,6 +39,45 @@ import { MessageWindow } from './window.js';
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
  */
 /** @typedef {{ connection: LiveState, reason: Problem | null, waiting: number, failed: number }} State */
+/** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').User} User @typedef {import('./api.js').Forum} Forum */
+/** @typedef {import('./api.js').OwnConversation} OwnConversation @typedef {import('./mirror.js').CachedConversation} CachedConversation */
+/** @typedef {import('./window.js').ShownMessage} ShownMessage @typedef {import('./problem.js').Said} Said */
+/**
+ * A new message. `descriptions`: of the attachments, then of the files.
+ * @typedef {object} NewMessage
+ * @property {string} [text]
+ * @property {string} [reply_to]
+ * @property {import('./api.js').Annotation[]} [annotations]
+ * @property {string[]} [attachments]
+ * @property {string[]} [descriptions]
+ * @property {boolean} [machine_only]
+ * @property {import('./api.js').PollDraft} [poll]
+ * @property {import('./api.js').MessageButtonDraft[]} [buttons]
+ */
+/**
+ * What the listeners of `on` receive. A problem from another tab is one without methods.
+ * @typedef {object} Happenings
+ * @property {Change[]} change The cache has changed.
+ * @property {State} state
+ * @property {import('./api.js').Event} event
+ * @property {{ id: string, kind: Operation['kind'], message?: Message, conversation?: OwnConversation }} sent
+ * @property {{ operation: Operation, problem: Problem | Said }} failed
+ * @property {{ id: string }} cancelled
+ * @property {{ id: string, reason: Said }} waiting
+ * @property {{ id: string, file: string, sent: number, size: number }} progress
+ * @property {{ conversation_id: string, user_id: string, typing: boolean }} typing
+ * @property {import('./presence.js').Presence | null} presence Null when all of it becomes unknown.
+ * @property {{ forum_id: string, conversation_id: string, last_message_id: string }} forumActivity
+ * @property {{ user_id: string, data: unknown }} app
+ * @property {{ event: 'banned', until: string | null, reason: string | null }} banned
+ * @property {number} activity Calls in progress.
+ * @property {{ event: 'notice', code: 'lost', topic: string }} notice
+ * @property {{ reason: string, repaired: number, lost: number, at: string }} reset
+ * @property {Problem | null} signedOut
+ * @property {{ id: string }} accountChanged
+ * @property {null} closed
+ * @property {unknown} fault
+ */
 
 /** The time that the answer of `GET /server` stays fresh, in milliseconds. */
 const day = 24 * 60 * 60 * 1000;
@@ -199,24 +238,25 @@ export class Parley {
     return this.mirror.me;
   }
 
+  /** @returns {import('./api.js').Settings | null} */
   get settings() {
     return this.mirror.value('settings');
   }
 
   /**
    * The user's conversations, most recent activity first.
-   * @returns {any[]}
+   * @returns {OwnConversation[]}
    */
   get conversations() {
-    const active = (/** @type {any} */ one) => one.last_message_id ?? one.id;
-    return [...this.mirror.conversations.values()]
+    const active = (/** @type {CachedConversation} */ one) => one.last_message_id ?? one.id;
+    return /** @type {OwnConversation[]} */ ([...this.mirror.conversations.values()])
       .filter((one) => one.role !== undefined || one.unread_count !== undefined)
       .sort((a, b) => compareIds(active(b), active(a)));
   }
 
-  /** @returns {any[]} */
+  /** @returns {Forum[]} */
   get forums() {
-    const inOrder = (/** @type {any} */ a, /** @type {any} */ b) => a.position - b.position || compareIds(a.id, b.id);
+    const inOrder = (/** @type {Forum} */ a, /** @type {Forum} */ b) => a.position - b.position || compareIds(a.id, b.id);
     return [...this.mirror.forums.values()].sort(inOrder);
   }
 
@@ -242,7 +282,7 @@ export class Parley {
 
   /**
    * Changes the signed-in user. The answer is cached before its event arrives.
-   * @param {any} body The changed members, as in `PATCH /users/me`.
+   * @param {import('./api.js').UserChange} body The changed members, as in `PATCH /users/me`.
    */
   async updateMe(body) {
     const known = this.mirror.position;
@@ -263,10 +303,10 @@ export class Parley {
 
   /**
    * Stores users of an answer that came with something else, unless they are cached. They are readable at once.
-   * @param {any[]} users
+   * @param {User[]} users
    */
   async keepUsers(users) {
-    const isNew = (/** @type {any} */ { id }, /** @type {number} */ index) =>
+    const isNew = (/** @type {User} */ { id }, /** @type {number} */ index) =>
       !this.mirror.users.has(id) && users.findIndex((one) => one.id === id) === index;
     const changes = users.filter(isNew).map((user) => put('users', { ...user, known: unknownAge }));
     if (changes.length === 0) return;
@@ -337,14 +377,14 @@ export class Parley {
   /**
    * Returns the delivery status of an own message: `delivering` (in the outbox), `delivered` (on the server), `some_read`,
    * `all_read`.
-   * @param {any} message
+   * @param {ShownMessage} message
    */
   statusOf(message) {
     if (message.id === null) return 'delivering';
     const { participants } = this.mirror.conversations.get(message.conversation_id) ?? {};
-    const others = (participants ?? []).filter((/** @type {any} */ one) => one.user_id !== message.author_id);
-    const hasRead = (/** @type {any} */ one) =>
-      (this.mirror.receipts.get(String([message.conversation_id, one.user_id]))?.read_up_to ?? 0) >= message.seq;
+    const others = (participants ?? []).filter((one) => one.user_id !== message.author_id);
+    const hasRead = (/** @type {{ user_id: string }} */ one) =>
+      (this.mirror.receipts.get(String([message.conversation_id, one.user_id]))?.read_up_to ?? 0) >= /** @type {number} */ (message.seq);
     const read = others.filter(hasRead).length;
     if (read === 0) return message.status ?? 'delivered';
     return read === others.length ? 'all_read' : message.status === 'all_read' ? 'all_read' : 'some_read';
@@ -352,7 +392,7 @@ export class Parley {
 
   /**
    * Own messages that a restore removed from the server. They exist only in this cache.
-   * @returns {any[]}
+   * @returns {Message[]}
    */
   get lost() {
     return this.mirror.value('lost') ?? [];
@@ -379,9 +419,7 @@ export class Parley {
   // Actions of the user. Each is stored in the outbox before it returns, and sent when there is a network.
 
   /**
-   * @param {string} conversation
-   * @param {{ text?: string, reply_to?: string, annotations?: any[], attachments?: string[], descriptions?: string[],
-   *   machine_only?: boolean, poll?: any, buttons?: any[] }} message `descriptions`: of the attachments, then of the files.
+   * @param {string} conversation @param {NewMessage} message
    * @param {Blob[]} files
    * @param {{ joins?: string }} [options] `joins`: the forum that the user joins before the message is posted.
    */
@@ -390,13 +428,13 @@ export class Parley {
     return this.outbox.add({ kind: 'send', conversation_id: conversation, body: message, ...(joins ? { joins } : {}) }, files);
   }
 
-  /** @param {any} message As a window gives it. @param {{ text?: string, attachments?: string[], descriptions?: string[] }} change */
+  /** @param {ShownMessage} message As a window gives it. @param {{ text?: string, attachments?: string[], descriptions?: string[] }} change */
   edit(message, change) {
     return this.outbox.add({ kind: 'edit', body: change, ...about(message) });
   }
 
   /**
-   * @param {any} message
+   * @param {ShownMessage} message
    * @param {{ heldFor?: number }} options `heldFor`: milliseconds until it is sent, at most a minute. The message is shown as
    *   deleted meanwhile, in all tabs; `endHold` sends the deletion earlier, or takes it back.
    */
@@ -415,7 +453,7 @@ export class Parley {
 
   /**
    * Sets an action: `like`, `star`, `reaction:👍`; on a repost, that of its post. Cancels its removal if that is not on its way.
-   * @param {any} message @param {string} type
+   * @param {ShownMessage} message @param {string} type
    */
   async setAction(message, type) {
     const isDone = message.actions?.[type]?.mine === true;
@@ -424,7 +462,7 @@ export class Parley {
 
   /**
    * Removes an action. Cancels the setting of it if that is not on its way.
-   * @param {any} message @param {string} type
+   * @param {ShownMessage} message @param {string} type
    */
   async removeAction(message, type) {
     const isDone = !message.repost_of && message.actions?.[type]?.mine !== true;
@@ -433,7 +471,7 @@ export class Parley {
 
   /**
    * Votes in the poll of a message. The message shows the vote at once; an empty list withdraws it.
-   * @param {any} message @param {number[]} options
+   * @param {ShownMessage} message @param {number[]} options
    */
   setVote(message, options) {
     return this.outbox.add({ kind: 'vote', body: { options }, ...about(message) });
@@ -441,13 +479,13 @@ export class Parley {
 
   /**
    * Moves the read position. The cache changes at once; the server is updated through the outbox.
-   * @param {any} message
+   * @param {ShownMessage} message
    */
   async markRead(message) {
     const { conversation_id: id, seq } = message;
     const held = this.mirror.conversations.get(id);
     if (seq === null || !held || (held.read_up_to ?? Infinity) >= seq) return;
-    await this.outbox.markRead(message);
+    await this.outbox.markRead(/** @type {Message} */ (message));
   }
 
   /** @param {string} operation */
@@ -475,16 +513,16 @@ export class Parley {
   #typed = new Map();
 
   /**
-   * The draft of a conversation.
-   * @param {string} conversation
+   * The draft of a conversation, as it was stored; null if there is none. An app knows its own kind of draft.
+   * @template [Draft=unknown] @param {string} conversation @returns {Draft | null}
    */
   draft(conversation) {
-    return this.mirror.drafts.get(conversation)?.value ?? null;
+    return /** @type {any} */ (this.mirror.drafts.get(conversation)?.value ?? null);
   }
 
   /**
    * Stores a draft. Its files are bounded by `draftBytes`, together with those of all drafts.
-   * @param {string} conversation @param {any} value Null deletes the draft with its files.
+   * @param {string} conversation @param {unknown} value Any value that IndexedDB stores. Null deletes the draft with its files.
    * @param {File[]} [files] Without them, the files of the draft stay.
    * @returns {Promise<boolean>} Whether all files are stored.
    */
@@ -566,7 +604,7 @@ export class Parley {
    * Returns a window over a conversation. It is empty until `latest` or `around` is called.
    * @param {string} conversation
    * @param {(window: MessageWindow, deltas: import('./window.js').Delta[]) => void} onChange
-   * @param {{ size?: number, page?: number, isIncluded?: (message: any) => boolean }} options
+   * @param {{ size?: number, page?: number, isIncluded?: (message: Message) => boolean }} options
    */
   window(conversation, onChange, options = {}) {
     const close = this.subscribe(`conversation:${conversation}`);
@@ -689,7 +727,10 @@ export class Parley {
     return answer;
   }
 
-  /** A client's configuration, asked for once a day. */
+  /**
+   * A client's configuration, asked for once a day.
+   * @returns {Promise<import('./api.js').Server>}
+   */
   async server() {
     const held = this.mirror.value('server');
     if (held && Date.now() - held.at < day) return held.server;
@@ -743,7 +784,7 @@ export class Parley {
    * `change` (the cache), `state`, `event`, `sent`, `failed`, `cancelled`, `waiting`, `progress`, `typing`,
    * `presence` (null when all of it becomes unknown), `forumActivity`, `activity` (calls in progress), `notice`, `reset`,
    * `signedOut`, `accountChanged`, `closed`, `fault`.
-   * @param {string} kind @param {(detail: any) => void} listener @returns {() => void} Ends it.
+   * @template {keyof Happenings} Kind @param {Kind} kind @param {(detail: Happenings[Kind]) => void} listener @returns {() => void} Ends it.
    */
   on(kind, listener) {
     if (!this.#listeners.has(kind)) this.#listeners.set(kind, new Set());
@@ -1122,10 +1163,10 @@ export class Parley {
 
 /**
  * The identity of a message, sent or not.
- * @param {any} message
+ * @param {ShownMessage} message @param {string} [post] @returns {{ conversation_id: string, target?: string, message_id?: string }}
  */
 const about = ({ id, client_id, conversation_id }, post = undefined) =>
-  id === null ? { conversation_id, target: client_id } : { conversation_id, message_id: post ?? id };
+  id === null ? { conversation_id, target: /** @type {string} */ (client_id) } : { conversation_id, message_id: post ?? id };
 
 /**
  * Returns the form of an event that can be sent to other tabs.

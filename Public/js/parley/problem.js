@@ -1,7 +1,7 @@
-/** @typedef {{ field: string, code: string, params?: Record<string, any> }} FieldProblem */
+/** @typedef {{ field: string, code: string, params?: Record<string, unknown> }} FieldProblem */
 /**
- * @typedef {{ status?: number, code: string, title?: string, detail?: string, params?: Record<string, any>, request?: string,
- *   current?: any, errors?: FieldProblem[] }} Said
+ * @typedef {{ status?: number, code: string, title?: string, detail?: string, params?: Record<string, unknown>, request?: string,
+ *   current?: unknown, errors?: FieldProblem[] }} Said
  */
 
 /**

@@ -11,7 +11,9 @@ import { Problem } from './problem.js';
 import { mergeConversation, mergeMessage, mergeThing, position } from './reducer.js';
 
 /** @typedef {import('./parley.js').Parley} Parley @typedef {import('./store.js').Source} Source */
-/** @typedef {import('./reducer.js').Rows} Rows */
+/** @typedef {import('./reducer.js').Rows} Rows @typedef {import('./api.js').Message} Message */
+/** @typedef {import('./api.js').User} User @typedef {import('./api.js').Forum} Forum */
+/** @typedef {import('./mirror.js').CachedConversation} CachedConversation */
 
 /** The users of one request. */
 const maxUsers = 100;
@@ -60,7 +62,7 @@ export class CachedThenFresh {
 
 /**
  * @param {Parley} parley @param {string} id
- * @returns {CachedThenFresh<any>}
+ * @returns {CachedThenFresh<User>}
  */
 export const user = (parley, id) =>
   new CachedThenFresh(parley, {
@@ -71,12 +73,12 @@ export const user = (parley, id) =>
 /**
  * The users by id. The server's answer omits users that do not exist or are not visible.
  * @param {Parley} parley @param {string[]} ids
- * @returns {CachedThenFresh<Map<string, any>>}
+ * @returns {CachedThenFresh<Map<string, User>>}
  */
 export const users = (parley, ids) =>
   new CachedThenFresh(parley, {
     cached: () => {
-      const held = ids.map((id) => parley.mirror.users.get(id)).filter(Boolean);
+      const held = /** @type {User[]} */ (ids.map((id) => parley.mirror.users.get(id)).filter(Boolean));
       return held.length ? new Map(held.map((one) => [one.id, one])) : null;
     },
     fresh: async () => {
@@ -95,18 +97,18 @@ export const users = (parley, ids) =>
 /**
  * The user's own conversations by last activity, newest first.
  * @param {Parley} parley
- * @returns {CachedThenFresh<any[]>}
+ * @returns {CachedThenFresh<import('./api.js').OwnConversation[]>}
  */
 export const conversations = (parley) => caughtUp(parley, () => parley.conversations);
 
 /**
  * The forums by last activity, newest first.
  * @param {Parley} parley
- * @returns {CachedThenFresh<any[]>}
+ * @returns {CachedThenFresh<Forum[]>}
  */
 export const forums = (parley) =>
   caughtUp(parley, () => {
-    const active = (/** @type {any} */ one) => one.last_message_id ?? one.id;
+    const active = (/** @type {Forum} */ one) => one.last_message_id ?? one.id;
     return [...parley.forums].sort((one, other) => compareIds(active(other), active(one)));
   });
 
@@ -125,7 +127,7 @@ const caughtUp = (parley, read) =>
 
 /**
  * @param {Parley} parley @param {string} id
- * @returns {CachedThenFresh<any>}
+ * @returns {CachedThenFresh<CachedConversation>}
  */
 export const conversation = (parley, id) =>
   new CachedThenFresh(parley, {
@@ -135,7 +137,7 @@ export const conversation = (parley, id) =>
 
 /**
  * @param {Parley} parley @param {string} id
- * @returns {CachedThenFresh<any>}
+ * @returns {CachedThenFresh<Forum>}
  */
 export const forum = (parley, id) =>
   new CachedThenFresh(parley, {
@@ -145,7 +147,7 @@ export const forum = (parley, id) =>
 
 /**
  * @param {Parley} parley @param {string} id
- * @returns {CachedThenFresh<any>}
+ * @returns {CachedThenFresh<Message>}
  */
 export const message = (parley, id) =>
   new CachedThenFresh(parley, {
@@ -164,7 +166,7 @@ export const message = (parley, id) =>
 /**
  * The messages of a conversation, newest first: those before a message, or the newest.
  * @param {Parley} parley @param {string} conversation @param {{ before?: string, limit?: number }} page
- * @returns {CachedThenFresh<any[]>}
+ * @returns {CachedThenFresh<Message[]>}
  */
 export const messages = (parley, conversation, { before, limit = 50 } = {}) =>
   new CachedThenFresh(parley, {
@@ -184,7 +186,7 @@ export const messages = (parley, conversation, { before, limit = 50 } = {}) =>
 
 /**
  * Messages with their pending operations.
- * @param {Parley} parley @param {any[]} all
+ * @param {Parley} parley @param {Message[]} all
  */
 function shown(parley, all) {
   const operations = inOrder(parley.mirror.outbox);

@@ -121,7 +121,7 @@ async function forgetThings(sync, compared) {
   const covered = sync.mirror.value('covered') ?? 0;
   for (const table of /** @type {const} */ (['users', 'forums', 'conversations'])) {
     const isBeyond = (/** @type {string} */ id) => {
-      const { ahead = -1, known } = sync.mirror[table].get(id);
+      const { ahead = -1, known } = /** @type {any} */ (sync.mirror[table].get(id));
       const isOther = table !== 'conversations' || (!compared.has(id) && !sync.mirror.isOwn(`conversation:${id}`));
       // An event has the state at its delivery, which may be of after it.
       return isOther && (ahead >= covered || known > covered);

@@ -79,7 +79,7 @@ export function matchesQuery(text, terms) {
  * @param {string[]} conversations The conversations to search.
  * @param {Search} search
  * @param {AbortSignal} [signal]
- * @returns {Promise<any[]>}
+ * @returns {Promise<import('./api.js').Message[]>}
  */
 export async function searchCache(store, conversations, search, signal) {
   const { limit = 50 } = search;

@@ -19,7 +19,7 @@ const maxLosses = 5;
  * @param {{ name?: string, type?: string, signal?: AbortSignal, onProgress?: (sent: number, size: number) => void,
  *   clientId?: string, uploadId?: string, onUpload?: (id: string) => void | Promise<void> }} options
  *   `clientId` makes a repeated upload idempotent; `uploadId` resumes an upload; `onUpload` receives its id.
- * @returns {Promise<any>} The file.
+ * @returns {Promise<import('./api.js').StoredFile>}
  */
 export async function upload(client, blob, options = {}) {
   const { signal, onProgress } = options;
@@ -51,7 +51,7 @@ export async function upload(client, blob, options = {}) {
 /**
  * Uploads piece by piece, from where an earlier attempt ended.
  * @param {import('./client.js').Client} client @param {Blob} blob @param {string} name @param {Parameters<typeof upload>[2] & {}} options
- * @returns {Promise<any>} The file.
+ * @returns {Promise<import('./api.js').StoredFile>}
  */
 async function sendPieces(client, blob, name, { signal, onProgress, clientId, uploadId, onUpload }) {
   let id = uploadId;

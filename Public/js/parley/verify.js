@@ -11,14 +11,14 @@ import { wait } from './time.js';
 
 /**
  * One message's line.
- * @param {any} message
+ * @param {import('./api.js').Message} message
  */
 export function digestLine({ seq, id, previous_message, revision, deleted, text, reply_to, attachments }) {
   const content = deleted ? '-' : sha256(`${text ?? ''}\0${reply_to ?? ''}\0${(attachments ?? []).join(',')}`);
   return `${seq} ${id} ${previous_message ?? 0} ${revision} ${deleted ? 1 : 0} ${content}\n`;
 }
 
-/** @param {any[]} messages In order. */
+/** @param {import('./api.js').Message[]} messages In order. */
 export const digestOf = (messages) => sha256(messages.map(digestLine).join(''));
 
 /** The time for events to arrive before a difference counts as a fault, in milliseconds. */

@@ -5,12 +5,19 @@ import { missing, newHistory, rangeAt } from './history.js';
 import { withOperations } from './operations.js';
 import { put } from './store.js';
 
+/** @typedef {import('./api.js').Message} Message @typedef {import('./outbox.js').Operation} Operation */
+/**
+ * A message with its pending operations. One that is not sent yet has neither `id` nor `seq`, its files are in `files`, and its poll
+ * and buttons are drafts.
+ * @typedef {Omit<Message, 'id' | 'seq' | 'author_id'> & { id: string | null, seq: number | null, author_id?: string,
+ *   files?: import('./operations.js').PendingFile[] }} ShownMessage
+ */
 /**
  * One line of the list.
  * @typedef {object} Item
  * @property {string} key Stays the same when a pending message is sent.
- * @property {any} message The message to show; an incomplete one while it is unsent.
- * @property {any} source The cached message or the operation behind the item.
+ * @property {ShownMessage} message The message to show; an incomplete one while it is unsent.
+ * @property {Message | Operation} source The cached message or the operation behind the item.
  * @property {'sent' | 'pending' | 'failed'} state
  * @property {import('./outbox.js').Operation[]} operations Pending and failed operations on the message.
  * @property {boolean} isMuted
@@ -26,7 +33,7 @@ import { put } from './store.js';
  * @property {(window: MessageWindow, deltas: Delta[]) => void} onChange
  * @property {number} [size] Maximum number of messages in memory.
  * @property {number} [page] Messages per page.
- * @property {(message: any) => boolean} [isIncluded] A filter, applied before messages are counted. Unsent messages are not filtered.
+ * @property {(message: Message) => boolean} [isIncluded] A filter, applied before messages are counted. Unsent messages are not filtered.
  */
 
 /** Limits of a filtered window: pages that one call examines, and sizes of messages in memory. */
@@ -86,7 +93,7 @@ export class MessageWindow {
     if (this.#isNoted || !this.mirror.conversations.has(this.conversation)) return;
     this.#isNoted = true;
     const { read_up_to: read, last_seq: last } = this.#thing;
-    if (read !== undefined && read < last) this.firstUnread = read + 1;
+    if (read !== undefined && read < /** @type {number} */ (last)) this.firstUnread = read + 1;
   }
 
   /** @type {() => void} */
@@ -117,6 +124,7 @@ export class MessageWindow {
     };
   }
 
+  /** @returns {Partial<import('./mirror.js').CachedConversation>} */
   get #thing() {
     return this.mirror.conversations.get(this.conversation) ?? {};
   }
@@ -454,7 +462,7 @@ export class MessageWindow {
       this.#show(this.#messages, { isAtNewest: true, isAtOldest: this.isAtOldest });
     }
     // A message came between the answer of the page and the subscription.
-    if (isRenewed && this.beyond > 0 && this.isAtNewest && this.#mayGrow(this.#messages)) hole ??= this.#thing.last_seq;
+    if (isRenewed && this.beyond > 0 && this.isAtNewest && this.#mayGrow(this.#messages)) hole ??= /** @type {number} */ (this.#thing.last_seq);
     if (hole !== null) this.#fill(hole).catch(this.pages.onFault);
   }
 
@@ -589,7 +597,7 @@ function byWhatTheyAreAbout(waiting) {
 
 /**
  * A message as it will be.
- * @param {import('./outbox.js').Operation} op @param {string | undefined} me
+ * @param {import('./outbox.js').Operation} op @param {string | undefined} me @returns {ShownMessage}
  */
 export const unsent = (op, me) => ({
   id: null, conversation_id: op.conversation_id, author_id: me, client_id: op.id, seq: null, previous_message: null,

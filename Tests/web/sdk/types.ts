@@ -1,6 +1,7 @@
 // The types of the library, as a program uses them. The compiler checks this file; it is never run.
 
-import { Client, Parley } from '../../../Public/js/parley/parley.js';
+import { Client, Parley, forum as readForum, messages, sendAndWait, user as readUser } from '../../../Public/js/parley/parley.js';
+import { upload } from '../../../Public/js/parley/upload.js';
 import type { Calls, Message, OwnConversation } from '../../../Public/js/parley/api.js';
 import type { endpoints } from '../../../Public/js/parley/endpoints.js';
 
@@ -29,6 +30,34 @@ export async function use(client: Client, parley: Parley, signal: AbortSignal): 
   const server = await calls.getServer();
   await calls.postMessage({ id: room, body: { text: `${me.name} on ${server.name}`, client_id: `${nothing} ${own}` } });
 
+  const titles: (string | null)[] = [...parley.conversations, ...parley.forums].map(({ title }) => title);
+  const view = parley.window('12', (window, deltas) => titles.push(...deltas.map(({ item }) => item.message.text ?? window.conversation)));
+  const [{ message: shown, operations }] = view.items;
+  await parley.edit(shown, { text: `${shown.seq} ${operations.length}` });
+  const off: () => void = parley.on('failed', ({ operation, problem }) => titles.push(operation.id, problem.code));
+  parley.on('event', (event) => event.event === 'message.created' && titles.push(event.data.id));
+  parley.on('sent', ({ message }) => message && titles.push(message.id));
+  const name: string | null | undefined = (await readUser(parley, '7').fresh()).name;
+  for await (const { value, isFresh } of messages(parley, '12')) titles.push(value[0].text ?? `${isFresh}`);
+  const [sent] = await sendAndWait(parley, '12', { text: 'pizza party!' });
+  const file = await upload(client, new Blob());
+  titles.push(name ?? sent.id, file.mime_type, parley.draft<{ text: string }>('12')?.text ?? null);
+  off();
+
+  // @ts-expect-error An unknown member of a cached forum.
+  parley.forums[0].name.trim();
+  // @ts-expect-error An unknown member of a cached conversation.
+  parley.conversations[0].name.trim();
+  // @ts-expect-error An unknown event.
+  parley.on('changes', () => undefined);
+  // @ts-expect-error An unknown member of what an event has.
+  parley.on('sent', ({ text }) => text);
+  // @ts-expect-error A message that is not sent yet has no id.
+  view.items[0].message.id.trim();
+  // @ts-expect-error An unknown member of a message.
+  await parley.send('12', { body: 'pizza party!' });
+  // @ts-expect-error An unknown member of an answer of a cached query.
+  (await readForum(parley, '3').fresh()).name.trim();
   // @ts-expect-error A missing parameter of the path.
   await calls.getForum({});
   // @ts-expect-error No options, although the path has a parameter.
