@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import websocket
+from frames import described
 from servers import PARLEY, VENV_PYTHON
 from serving import ServingTest, call, parley
 from websockets.sync.client import connect
@@ -51,32 +52,32 @@ class Sockets(FollowingTest):
         with connect(self.address(f"&after={cursor}"), subprotocols=["parley.v1"],
                      additional_headers={"Authorization": f"Bearer {self.token}"}) as socket:
             self.assertEqual(socket.subprotocol, "parley.v1")
-            events = [json.loads(socket.recv(timeout=60)) for _ in range(4)]
+            events = [described(socket.recv(timeout=60)) for _ in range(4)]
             self.assertEqual([event.get("data", {}).get("id") for event in events], [*away, None])
             self.assertEqual(events[3]["event"], "complete")
             socket.send(json.dumps({"id": "a", "do": "send", "conversation_id": self.room, "text": "hello"}))
-            received = [json.loads(socket.recv(timeout=60)) for _ in range(2)]
+            received = [described(socket.recv(timeout=60)) for _ in range(2)]
             answer = next(one for one in received if one.get("re") == "a")
             event = next(one for one in received if "event" in one)
             self.assertEqual(answer["message"]["id"], event["data"]["id"])
             socket.send("nonsense")
-            refused = json.loads(socket.recv(timeout=60))
+            refused = described(socket.recv(timeout=60))
             self.assertEqual((refused["re"], refused["problem"]["code"]), (None, "invalid"))
 
     def test_pythons_websocket_client(self):
         socket = websocket.create_connection(self.address(), header=[f"Authorization: Bearer {self.token}"], timeout=60)
         self.addCleanup(socket.close)
-        self.assertEqual(json.loads(socket.recv())["event"], "complete")
+        self.assertEqual(described(socket.recv())["event"], "complete")
         message = self.say("hello")
-        self.assertEqual(json.loads(socket.recv())["data"]["id"], message)
+        self.assertEqual(described(socket.recv())["data"]["id"], message)
 
     def test_a_token_that_reads_among_the_subprotocols(self):
         reader = self.ask("POST", "/me/tokens", {"name": "reader", "scope": "read"})["token"]
         with connect(self.address(), subprotocols=["parley.v1", f"parley.token.{reader}"]) as socket:
             self.assertEqual(socket.subprotocol, "parley.v1")
-            self.assertEqual(json.loads(socket.recv(timeout=60))["event"], "complete")
+            self.assertEqual(described(socket.recv(timeout=60))["event"], "complete")
             socket.send(json.dumps({"id": 1, "do": "send", "conversation_id": self.room, "text": "no"}))
-            self.assertEqual(json.loads(socket.recv(timeout=60))["problem"]["code"], "forbidden")
+            self.assertEqual(described(socket.recv(timeout=60))["problem"]["code"], "forbidden")
 
     def test_nodes_ws(self):
         script = """

@@ -22,6 +22,7 @@ from requests_oauthlib import OAuth2Session as Requests
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from frames import described
 from servers import PARLEY
 from serving import ServingTest, call, parley
 
@@ -316,7 +317,7 @@ class EndTest(OAuthTest):
         address = self.origin.replace("http", "ws", 1) + "/api/v1/realtime"
         with connect(address, additional_headers={"Authorization": f"Bearer {token}"}) as socket:
             socket.send(json.dumps({"id": 1, "do": "ping"}))
-            self.assertTrue(json.loads(socket.recv(timeout=30))["ok"])
+            self.assertTrue(described(socket.recv(timeout=30))["ok"])
             self.say("apps", "disable", self.app)
             with self.assertRaises(ConnectionClosed) as closed:
                 while True:

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from frames import described
 from servers import PARLEY, TOP, VENV_PYTHON, Server, free_port
 from serving import ServingTest, parley
 from test_oauth import Form
@@ -341,7 +342,7 @@ class Permissions(ServingTest):
             with connect(f"ws://127.0.0.1:{self.server.port}/api/v1/realtime", additional_headers=fields, origin=origin,
                          open_timeout=60) as socket:
                 socket.send(json.dumps(command))
-                answer = next(it for it in map(json.loads, iter(lambda: socket.recv(60), None)) if it.get("re") == 1)
+                answer = next(it for it in map(described, iter(lambda: socket.recv(60), None)) if it.get("re") == 1)
         except InvalidStatus as refused:
             return json.loads(refused.response.body)["code"]
         if "problem" in answer:

@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+from frames import described
 from servers import PARLEY
 from restarting import PASSWORD, RestartingTest
 from serving import ServingTest, call, parley
@@ -59,7 +60,7 @@ class Rewind(ServingTest):
         with connect(address, additional_headers={"Authorization": f"Bearer {self.token}"}) as socket:
             frames = []
             while not frames or frames[-1]["event"] not in ("complete", "reset"):
-                frames.append(json.loads(socket.recv(timeout=60)))
+                frames.append(described(socket.recv(timeout=60)))
             return frames
 
     def check_rewound(self, cursor):

@@ -55,7 +55,7 @@ import { MessageWindow } from './window.js';
  * @property {import('./api.js').MessageButtonDraft[]} [buttons]
  */
 /**
- * What the listeners of `on` receive. A problem from another tab is one without methods.
+ * Values for the listeners of `on`. A problem from another tab has no methods.
  * @typedef {object} Happenings
  * @property {Change[]} change The cache has changed.
  * @property {State} state
