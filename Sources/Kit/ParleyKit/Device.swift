@@ -55,7 +55,7 @@ extension Parley {
   }
 
   /// Starts with the session of the last sign-in, also offline. Nil if there is none.
-  public static func resume(on device: Device) async throws -> Parley? {
+  public static func resume(on device: Device) async throws(CacheFault) -> Parley? {
     guard let credential = try device.credentials.load() else { return nil }
     let parley = try make(Client(credential.server, over: device.transport, token: credential.token), device)
     await parley.start()

@@ -1,6 +1,7 @@
 // Every error that ParleyKit throws is a `ParleyFault`, besides `CancellationError`. So an app catches one type; it switches
 // over the cases of `ClientFault`, `CacheFault`, `SyncRefusal`, `OutboxRefusal` or `AppAuthorizationFault` only where it
-// needs them.
+// needs them. A function that throws one of these types names it; a function that throws several has an untyped `throws`,
+// since no existential type can be thrown.
 
 /// Kinds of errors, for a switch with few cases.
 public enum FaultKind: String, Sendable, Hashable, CaseIterable {
@@ -33,6 +34,12 @@ public protocol ParleyFault: Error {
   var userMessage: String { get }
   /// Retryable without user action.
   var isTemporary: Bool { get }
+}
+
+/// An error of the kit as a fault. The others are a cancellation, and an error of the local storage.
+func fault(of error: any Error) -> any ParleyFault {
+  if let fault = error as? any ParleyFault { return fault }
+  return error is CancellationError ? ClientFault.cancelled : CacheFault(error)
 }
 
 extension ClientFault: ParleyFault {

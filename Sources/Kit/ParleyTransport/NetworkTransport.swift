@@ -1,6 +1,6 @@
 public import ParleyHTTPClient
 public import ParleyKit
-public import ParleyNetworking
+import ParleyNetworking
 import ParleyWire
 
 /// `Transport` over our own sockets, with one client's connections.
@@ -11,8 +11,14 @@ public struct NetworkTransport: Transport {
   private static let maxErrorBytes = 65_536
 
   /// A transport over sockets of the system.
-  public init(trust: Trust = .system, configuration: ClientConfiguration = ClientConfiguration()) throws(SystemError) {
-    client = try HTTPClient(trust: trust.forTLS, configuration: configuration)
+  ///
+  /// - Throws: `offline` if the system has no resources for sockets.
+  public init(trust: Trust = .system, configuration: ClientConfiguration = ClientConfiguration()) throws(ClientFault) {
+    do throws(SystemError) {
+      client = try HTTPClient(trust: trust.forTLS, configuration: configuration)
+    } catch {
+      throw .offline("\(error)")
+    }
   }
 
   /// Sends a request and returns the response.

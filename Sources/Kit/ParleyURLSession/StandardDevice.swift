@@ -22,7 +22,7 @@ extension Parley {
   /// Starts with the session of the last sign-in on the standard device, also offline. Nil if there is none.
   ///
   /// - Parameter group: the access group of the keychain that the app shares with its extensions.
-  public static func resume(group: String? = nil) async throws -> Parley? {
+  public static func resume(group: String? = nil) async throws(CacheFault) -> Parley? {
     try await resume(on: .standard(group: group))
   }
 }
@@ -34,14 +34,8 @@ extension Parley.Device {
   /// - Parameters:
   ///   - folder: nil for `Parley` in the folder of application support.
   ///   - group: the access group of the keychain that the app shares with its extensions.
-  public static func standard(in folder: URL? = nil, group: String? = nil) throws -> Parley.Device {
-    let folder =
-      try folder
-      ?? FileManager.default.url(
-        for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true
-      ).appending(path: "Parley")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  public static func standard(in folder: URL? = nil, group: String? = nil) throws(CacheFault) -> Parley.Device {
+    let folder = try create(folder)
     #if canImport(Security)
     let credentials: any CredentialStore = KeychainCredential(
       service: Bundle.main.bundleIdentifier ?? "parley", group: group)
@@ -54,6 +48,22 @@ extension Parley.Device {
       cache: folder.appending(path: "cache.db").path, open: open)
     device.pictures = PictureFile(folder.appending(path: "pictures.db").path)
     return device
+  }
+
+  /// Creates the folder, which only its user can open.
+  private static func create(_ folder: URL?) throws(CacheFault) -> URL {
+    do {
+      let folder =
+        try folder
+        ?? FileManager.default.url(
+          for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true
+        ).appending(path: "Parley")
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      return folder
+    } catch {
+      throw .broken("\(error)")
+    }
   }
 
   /// Opens a local file of the outbox, read by offset.

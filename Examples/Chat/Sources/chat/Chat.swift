@@ -46,7 +46,7 @@ final class Chat {
     case .retrying(let fault): "* \(fault.userMessage)"
     case .signedOut: "* Signed out. Start the program again to sign in."
     case .userChanged: "* Another user has signed in."
-    case .cacheFailed(let fault): "* The cache failed: \(fault)"
+    case .cacheFailed(let fault): "* \(fault.userMessage)"
     }
   }
 
@@ -91,7 +91,7 @@ final class Chat {
   }
 
   private func report(_ failure: (any Error)?) {
-    if let failure { print("* \((failure as? ClientFault)?.userMessage ?? "\(failure)")") }
+    if let failure { print("* \(explanation(of: failure))") }
   }
 
   private func check(_ room: RoomModel) async {

@@ -16,6 +16,11 @@ let help = """
   Any other line is sent to the open conversation.
   """
 
+/// Errors of ParleyKit have a text for the user; those of the file system have Foundation's.
+func explanation(of failure: any Error) -> String {
+  (failure as? any ParleyFault)?.userMessage ?? failure.localizedDescription
+}
+
 guard CommandLine.arguments.count == 3, let address = ServerAddress(CommandLine.arguments[1]) else {
   print("usage: chat ADDRESS NAME\n\(help)")
   exit(2)
@@ -29,7 +34,7 @@ do {
     return ""
   }
 } catch {
-  print((error as? ClientFault)?.userMessage ?? "\(error)")
+  print(explanation(of: error))
   exit(1)
 }
 let chat = Chat(session)

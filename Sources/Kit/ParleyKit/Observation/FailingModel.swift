@@ -1,7 +1,7 @@
 /// A model whose calls set its `failure`.
 @MainActor
 protocol FailingModel: AnyObject {
-  var failure: (any Error)? { get set }
+  var failure: (any ParleyFault)? { get set }
 }
 
 extension FailingModel {
@@ -10,6 +10,6 @@ extension FailingModel {
     do {
       try await work()
       if !keepingFailure { failure = nil }
-    } catch { if !Task.isCancelled { failure = error } }
+    } catch { if !Task.isCancelled { failure = fault(of: error) } }
   }
 }

@@ -9,7 +9,7 @@ public final class ForumListModel: FailingModel {
   /// Whether the forums are cached: false at the first start, before the first synchronization.
   public private(set) var isLoaded = false
   /// The failure of the last `refresh`; nil if it succeeded.
-  public internal(set) var failure: (any Error)?
+  public internal(set) var failure: (any ParleyFault)?
   @ObservationIgnored private let parley: Parley
 
   /// The forums of a user.

@@ -9,7 +9,7 @@ public final class InboxModel: FailingModel {
   /// The number of unread notifications; at most `InboxCounts.maxCounted` are counted.
   public private(set) var unread = 0
   /// The failure of the last request; nil if it succeeded.
-  public internal(set) var failure: (any Error)?
+  public internal(set) var failure: (any ParleyFault)?
   /// The users that caused the notifications.
   public let users: ListedUsers
   private var list = ServerList<NotificationView>()

@@ -21,7 +21,7 @@ public final class RoomModel: FailingModel {
   public private(set) var gaps: [Int] = []
   /// The failure of the last call; nil if it succeeded. The success of `markRead`, of `setSticking` and of what `run` loads
   /// does not remove it.
-  public internal(set) var failure: (any Error)?
+  public internal(set) var failure: (any ParleyFault)?
   /// The authors of the messages.
   public let users: ListedUsers
   @ObservationIgnored private let parley: Parley
@@ -67,7 +67,7 @@ public final class RoomModel: FailingModel {
     do {
       let new = try await parley.cache.shown(conversation)
       if row != new { row = new }
-    } catch { failure = error }
+    } catch { failure = fault(of: error) }
   }
 
   // MARK: Moving

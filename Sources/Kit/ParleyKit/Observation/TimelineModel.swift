@@ -32,7 +32,7 @@ public final class TimelineModel: FailingModel {
   /// Unsent posts, then the others, newest first.
   public private(set) var posts: [TimelinePost] = []
   /// The failure of the last request; nil if it succeeded.
-  public internal(set) var failure: (any Error)?
+  public internal(set) var failure: (any ParleyFault)?
   /// The authors and reposters.
   public let users: ListedUsers
   private var list = ServerList<TimelineEntry>()

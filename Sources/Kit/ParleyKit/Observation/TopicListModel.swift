@@ -9,7 +9,7 @@ public final class TopicListModel: FailingModel {
   /// The forum of the topics.
   public nonisolated let forum: ID<Forum>
   /// The failure of the last request; nil if it succeeded.
-  public internal(set) var failure: (any Error)?
+  public internal(set) var failure: (any ParleyFault)?
   /// The authors of the topics.
   public let users: ListedUsers
   private var list = ServerList<ListedTopic>()

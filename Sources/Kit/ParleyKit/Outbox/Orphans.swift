@@ -35,7 +35,7 @@ extension Outbox {
   }
 
   /// Deletes an orphan from the cache.
-  public func discard(_ orphan: ID<Message>) async throws {
+  public func discard(_ orphan: ID<Message>) async throws(CacheFault) {
     try await cache.save([CacheRow(.orphan, orphan.description, nil)])
   }
 }

@@ -11,7 +11,7 @@ extension Outbox {
   // MARK: Automatic sending
 
   /// Sends operations until `stop`. Interrupted operations are retried, which is idempotent.
-  public func start() async throws {
+  public func start() async throws(CacheFault) {
     try await retryInterrupted()
     isRunning = true
     schedule()
@@ -34,7 +34,7 @@ extension Outbox {
     schedule()
   }
 
-  private func retryInterrupted() async throws {
+  private func retryInterrupted() async throws(CacheFault) {
     try await cache.retryOperations { $0.failure == .unfinished }
   }
 
@@ -96,8 +96,8 @@ extension Outbox {
   /// Sends the pending and failed operations of a conversation, deletions first, then in order, up to the first failure.
   /// - Returns: the failure; nil if all operations were sent.
   @discardableResult
-  public func sendAll(in conversation: ID<Conversation>? = nil) async throws -> ClientFault? {
-    try await lock.withLock {
+  public func sendAll(in conversation: ID<Conversation>? = nil) async throws(CacheFault) -> ClientFault? {
+    try await lock.withLock { () async throws(CacheFault) in
       try await cache.retryOperations { (conversation ?? $0.conversation) == $0.conversation }
       let round = try await send(in: conversation, stopsAtFailure: true)
       return round.failed.first?.failure ?? round.stopped
@@ -105,14 +105,14 @@ extension Outbox {
   }
 
   /// Sends the pending and interrupted operations once. Continues after an operation that the server refuses.
-  public func sendWaiting() async throws -> OutboxRound {
-    try await lock.withLock {
+  public func sendWaiting() async throws(CacheFault) -> OutboxRound {
+    try await lock.withLock { () async throws(CacheFault) in
       try await retryInterrupted()
       return try await send(in: nil, stopsAtFailure: false)
     }
   }
 
-  private func send(in conversation: ID<Conversation>?, stopsAtFailure: Bool) async throws -> OutboxRound {
+  private func send(in conversation: ID<Conversation>?, stopsAtFailure: Bool) async throws(CacheFault) -> OutboxRound {
     var round = OutboxRound()
     var deferred: Set<ID<Conversation>> = []
     while let operation = await pendingOperations().first(where: {
@@ -162,11 +162,11 @@ extension Outbox {
     case failed(OutboxOperation)
     case deferred(OutboxOperation, ClientFault)
     /// The cache can't be written. Sending stops: an unsaved attempt would be unknown after a crash.
-    case storageFailed(any Error)
+    case storageFailed(CacheFault)
   }
 
   private func attempt(_ operation: OutboxOperation) async -> Outcome {
-    do {
+    do throws(CacheFault) {
       guard var operation = try await cache.beginTry(of: operation.id) else { return .cancelled }
       let fault: ClientFault
       do {

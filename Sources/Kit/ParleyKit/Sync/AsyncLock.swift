@@ -4,11 +4,11 @@ actor AsyncLock {
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
   /// Runs `body` on the caller's executor while holding the lock.
-  nonisolated(nonsending) func withLock<Value: Sendable>(
-    _ body: nonisolated(nonsending) () async throws -> Value
-  ) async throws -> Value {
+  nonisolated(nonsending) func withLock<Value: Sendable, Failure: Error>(
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
     await acquire()
-    do {
+    do throws(Failure) {
       let value = try await body()
       await release()
       return value
