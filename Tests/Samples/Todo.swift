@@ -51,7 +51,7 @@ struct Todo {
     get async throws {
       let shown = try await MessageWindow(channel, cache, size: 1_000).newest().messages
       return shown.filter { !$0.isDeleted && $0.message?.kind != .system }.map { message in
-        Entry(title: message.text, isUrgent: message.mine.contains(Self.urgent.name), isWaiting: message.isUnsent)
+        Entry(title: message.text, isUrgent: message.mine.contains(Self.urgent), isWaiting: message.isUnsent)
       }
     }
   }

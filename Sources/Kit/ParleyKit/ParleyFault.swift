@@ -54,7 +54,7 @@ extension ClientFault: ParleyFault {
     case .invalidResponse: "invalid_response"
     case .tooLarge: "response_too_large"
     case .unreadable: "unreadable_file"
-    case .refused(let problem): problem.code
+    case .refused(let problem): problem.code.rawValue
     case .userChanged: "user_changed"
     case .cancelled: "cancelled"
     case .unfinished: "unfinished"

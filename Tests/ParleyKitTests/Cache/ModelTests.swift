@@ -58,7 +58,7 @@ import Testing
         let unsent = try #require(room.messages.last)
         await room.edit(unsent, to: "From Ada")
         await room.setAction(.like, on: unsent)
-        try await wait { room.messages.last?.text == "From Ada" && room.messages.last?.mine == ["like"] }
+        try await wait { room.messages.last?.text == "From Ada" && room.messages.last?.mine == [.like] }
         server.set { $0.isOffline = false }
         #expect(try await ada.outbox.sendAll() == nil)
         try await wait { room.messages.last?.isUnsent == false }

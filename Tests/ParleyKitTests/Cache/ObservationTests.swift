@@ -94,7 +94,7 @@ private final class Flag: Sendable {
         changed.withLock { $0 = true }
       }
       try await ada.outbox.setAction(.like, on: .message(posted.id), in: garden)
-      try await wait { message.value?.mine == ["like"] }
+      try await wait { message.value?.mine == [.like] }
       #expect(changed.withLock { $0 })
       _ = try await site.client("grace").send(.editMessage(posted.id, text: "two"))
       _ = try await site.client("grace").send(.updateUser(.me, UserChange([.set(\.displayName, "Grace H.")])))

@@ -5,6 +5,7 @@ import ParleyModel
 import ParleyNetworking
 import ParleyURLSession
 import Serving
+import TestSupport
 import Testing
 import Web
 
@@ -19,6 +20,25 @@ import Web
       AppAuthorizationFault.redirectMismatch,
     ]
     for fault in faults { #expect((fault as any Error).localizedDescription == fault.userMessage) }
+  }
+
+  @Test func `each time of an entity is a date, too`() throws {
+    // Events and what only the operator sees.
+    let others: Set = [
+      "AuditEntry", "DeliveredEventJSON", "Event", "MessageDraft", "Statistics", "StoredBackup", "Upload",
+    ]
+    let folder = Checkout.root.appending(path: "Sources/Shared/Model")
+    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    let times = try paths.filter { path in
+      path.hasSuffix(".swift") && !others.contains { path.hasSuffix("/\($0).swift") }
+    }.flatMap { path in
+      try Checkout.text("Sources/Shared/Model/\(path)").matches(of: /public (?:var|let) (\w*[aA]t): Int64/).map {
+        String($0.1)
+      }
+    }
+    let dates = try Checkout.text("Sources/Kit/ParleyKit/Foundation/Dates.swift").matches(of: /`(\w*[aA]t)` as a date/)
+    #expect(times.count > 50 && times.sorted() == dates.map { String($0.1) }.sorted())
+    #expect(Message.Edit(at: 1_500, by: ID(1)).date == Date(timeIntervalSince1970: 1.5))
   }
 
   @Test func `a session signs in, posts and reads, and a refusal has its code`() async throws {

@@ -231,7 +231,7 @@ private actor CasePlayer {
     for (operation, row) in zip(operations, after.operations) {
       // The kit lists an operation that a restart interrupted as failed until `start`.
       let failure = operation.failure == .unfinished ? nil : operation.failure
-      #expect(failure.map { $0.problem?.code ?? "\($0)" } == row.failed, "\(row.name)")
+      #expect(failure.map { $0.problem?.code.rawValue ?? "\($0)" } == row.failed, "\(row.name)")
       if let mayBeSent = row.may_be_sent { #expect(operation.mayBeSent == mayBeSent, "\(row.name)") }
     }
     if let requests = after.requests { #expect(network.requests == requests) }

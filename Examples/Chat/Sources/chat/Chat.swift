@@ -185,7 +185,7 @@ final class Chat {
       guard let name = one.author.flatMap({ room.users[$0]?.summary.name }) else { return nil }
       let number = one.message.map { String($0.seq) } ?? (one.failure == nil ? "…" : "!")
       let text = one.isDeleted ? "(deleted)" : printable(one.text)
-      let likes = one.mine.contains("like") ? " ♥" : ""
+      let likes = one.mine.contains(.like) ? " ♥" : ""
       return (one.id, "\(number) \(name): \(text)\(likes)")
     }
   }

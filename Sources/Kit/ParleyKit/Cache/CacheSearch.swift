@@ -78,8 +78,8 @@ extension Cache {
   /// Whether the user's action is set or pending in the outbox.
   public func hasAction(_ type: ActionType, on target: Draft.Target) throws(CacheFault) -> Bool {
     switch target {
-    case .message(let id): try shown(messages(.ids([id]))).first?.mine.contains(type.name) ?? false
-    case .unsent(let name): unsent(in: nil).first { $0.target == .unsent(name) }?.mine.contains(type.name) ?? false
+    case .message(let id): try shown(messages(.ids([id]))).first?.mine.contains(type) ?? false
+    case .unsent(let name): unsent(in: nil).first { $0.target == .unsent(name) }?.mine.contains(type) ?? false
     }
   }
 
@@ -90,11 +90,11 @@ extension Cache {
   ) throws(CacheFault) -> [ShownMessage] {
     var query = CacheQuery(in: conversation, limit: page)
     (query.before, query.next) = (before, next)
-    let unsent = unsent(query).filter { $0.mine.contains(type.name) && !$0.isDeleted }
+    let unsent = unsent(query).filter { $0.mine.contains(type) && !$0.isDeleted }
     var found: [ShownMessage] = []
     while found.count < limit {
       let page = try messages(query)
-      found += shown(page).filter { $0.mine.contains(type.name) && !$0.isDeleted }
+      found += shown(page).filter { $0.mine.contains(type) && !$0.isDeleted }
       guard page.count == query.limit, let last = page.last else { break }
       query.next = .init(after: last)
     }

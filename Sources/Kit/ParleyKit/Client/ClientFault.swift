@@ -60,7 +60,7 @@ public enum ClientFault: Error, Sendable, Hashable {
   public var isSignedOut: Bool { problem?.status == 401 }
 
   /// The server ended the session: it was revoked, or its user was banned or erased.
-  var isRevoked: Bool { problem?.code == CloseReason.ended.code }
+  var isRevoked: Bool { problem?.code.rawValue == CloseReason.ended.code }
 
   /// The delay that the server names, in `Retry-After` or as it closes a connection.
   var retryDelay: Duration? {

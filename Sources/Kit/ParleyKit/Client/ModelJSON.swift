@@ -7,7 +7,7 @@ extension JobView: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(
-      id: try object.read("id"), kind: try object.string("kind"), state: try object.word("state"),
+      id: try object.read("id"), kind: try object.read("kind"), state: try object.word("state"),
       progress: try object.double("progress"), error: try object.optional("error"),
       startedAt: try object.moment("created_at"), finishedAt: try object.optionalMoment("finished_at"))
   }

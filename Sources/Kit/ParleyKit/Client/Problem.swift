@@ -3,7 +3,7 @@ public import ParleyJSON
 /// The problem details of a rejected request (RFC 9457). `code` is stable.
 public struct Problem: Sendable, Hashable, JSONReadable {
   /// A stable code of the problem: see the documentation of errors.
-  public let code: String
+  public let code: Code
   /// The HTTP status.
   public let status: Int
   /// For developers, in English.
@@ -85,7 +85,7 @@ public struct Problem: Sendable, Hashable, JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     representation = value.raw
     var object = try value.object()
-    code = try object.string("code")
+    code = try object.read("code")
     status = try object.int("status")
     title = try object.string("title")
     detail = try object.optional("detail")

@@ -21,7 +21,7 @@ public struct ShownMessage: Sendable, Hashable {
   /// Whether the message is a tombstone, or its deletion is pending.
   public let isDeleted: Bool
   /// The user's own actions, including pending ones.
-  public let mine: Set<String>
+  public let mine: Set<ActionType>
   /// The pending operations: the message itself or its changes.
   public let waiting: [OutboxOperation]
 
@@ -48,7 +48,7 @@ public struct ShownMessage: Sendable, Hashable {
     location = message.content?.parsedAnnotations?.location
     self.waiting = waiting
     var content = Content(text: message.content?.text ?? "", isDeleted: message.tombstone != nil)
-    content.mine = cached.replica.mine ?? []
+    content.mine = Set((cached.replica.mine ?? []).map { ActionType(named: $0) })
     content.apply(waiting)
     (text, isDeleted, mine) = (content.text, content.isDeleted, content.mine)
   }
@@ -57,7 +57,7 @@ public struct ShownMessage: Sendable, Hashable {
   private struct Content {
     var text: String
     var isDeleted = false
-    var mine: Set<String> = []
+    var mine: Set<ActionType> = []
 
     /// Failed operations change nothing.
     mutating func apply(_ waiting: [OutboxOperation]) {
@@ -65,7 +65,7 @@ public struct ShownMessage: Sendable, Hashable {
         switch operation.work {
         case .edit(_, let new): text = new
         case .delete: (text, isDeleted) = ("", true)
-        case .action(_, let type, let isSet): if isSet { mine.insert(type.name) } else { mine.remove(type.name) }
+        case .action(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
         case .send, .read, .createConversation, .updateConversation, .leaveConversation, .deleteConversation: break
         }
       }

@@ -223,7 +223,7 @@ extension OutboxOperation.Work {
     case .action:
       let name = try object.string("type")
       self = .action(
-        try object.read("target"), type: ActionType(name) ?? .own(name), isSet: try object.bool("set"))
+        try object.read("target"), type: ActionType(named: name), isSet: try object.bool("set"))
     case .read:
       guard case .message(let message) = try object.read("target") as Draft.Target else { throw value.error(.invalid) }
       self = .read(message)

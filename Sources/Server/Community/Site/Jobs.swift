@@ -22,7 +22,7 @@ extension Community {
       let state: JobView.State = job.finishedAt == nil ? .running : job.error == nil ? .finished : .failed
       let kind = Self.jobs.first { $0.name == job.kind }
       return JobView(
-        id: id, kind: job.kind, state: state,
+        id: id, kind: .init(rawValue: job.kind), state: state,
         progress: state == .finished ? 1 : try kind?.progress(of: job, tx) ?? 0, error: job.error,
         startedAt: job.startedAt, finishedAt: job.finishedAt)
     }

@@ -138,7 +138,7 @@ extension Community {
         throw .tooMany(limit: WebhookDeliveryLimits.pending)
       }
       let new = NewWebhookDelivery(
-        earlier.webhookID, type: earlier.type, event: event, attempt: earlier.attempt + 1)
+        earlier.webhookID, type: earlier.type.rawValue, event: event, attempt: earlier.attempt + 1)
       guard let added = try tx.webhookDelivery(try tx.add(new, of: endpoint, .pending), of: endpoint) else {
         throw .unavailable
       }

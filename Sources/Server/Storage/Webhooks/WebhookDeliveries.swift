@@ -179,7 +179,7 @@ extension WebhookDelivery {
 
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
-      id: ID(try row.int("id")), webhookID: try row.text("webhook_id"), type: try row.text("type"),
+      id: ID(try row.int("id")), webhookID: try row.text("webhook_id"), type: .init(rawValue: try row.text("type")),
       event: try row.optionalInt("event_id"), state: try row.word("state"), isRedelivery: try row.bool("redelivery"),
       attempt: try row.int("attempt"), status: try row.optionalInt("status"),
       fault: try row.optionalText("error").flatMap { Fault(rawValue: $0) }, at: Int64(try row.int("at")),

@@ -10,8 +10,8 @@ public struct File: Sendable, Hashable {
   public var name: String
   /// Type from an app, such as `com.example.invoice`.
   public var type: String?
-  /// `image`, `video`, `audio`, `text`, `document`, `archive` or `other`; a newer server may have more.
-  public var kind: String
+  /// The kind of the content, detected from it.
+  public var kind: Kind
   /// Detected from the content.
   public var mimeType: String
   /// The size of the content in bytes.
@@ -29,6 +29,30 @@ public struct File: Sendable, Hashable {
   public var preview: Preview?
   /// Milliseconds since 1970.
   public var createdAt: Int64
+
+  /// Kinds of content. A newer server may have more.
+  public struct Kind: OpenWord {
+    /// The word in JSON.
+    public let rawValue: String
+
+    /// Any kind.
+    @inlinable public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A picture.
+    public static let image: Kind = "image"
+    /// A film.
+    public static let video: Kind = "video"
+    /// Sound.
+    public static let audio: Kind = "audio"
+    /// Plain text, also of programs.
+    public static let text: Kind = "text"
+    /// A document with a layout, such as PDF.
+    public static let document: Kind = "document"
+    /// Several files in one, such as ZIP.
+    public static let archive: Kind = "archive"
+    /// Any other content.
+    public static let other: Kind = "other"
+  }
 
   /// Small preview image, made by the uploader.
   public struct Preview: Sendable, Hashable {

@@ -48,6 +48,9 @@ public enum ActionType: Sendable, Hashable {
     }
   }
 
+  /// The action with a name. A name of another form, such as that of a newer server, is an own action.
+  public init(named name: String) { self = Self(name) ?? .own(name) }
+
   /// The name in the API: `star`, `like`, `repost`, `pin`, `reaction:👍`, `reaction::name:` or `com.example.done`.
   public var name: String {
     switch self {

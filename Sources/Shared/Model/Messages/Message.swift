@@ -134,6 +134,9 @@ public struct Message: Sendable, Hashable {
     /// The number of users that have set the action, from 1.
     public var count: Int
 
+    /// The action.
+    public var action: ActionType { ActionType(named: type) }
+
     /// The count of one type of action.
     public init(type: String, count: Int) {
       self.type = type

@@ -116,6 +116,9 @@ public struct MessageAction: Sendable, Hashable {
   /// The time of the action, in milliseconds since 1970.
   public var at: Int64
 
+  /// The action.
+  public var action: ActionType { ActionType(named: type) }
+
   /// An action of a user; `at` is in milliseconds since 1970.
   public init(type: String, user: ID<User>, at: Int64) {
     self.type = type

@@ -10,10 +10,28 @@ public struct JobView: Sendable, Hashable {
     case failed
   }
 
+  /// Kinds of work. There are others, and a newer server may have more.
+  public struct Kind: OpenWord {
+    /// The word in JSON.
+    public let rawValue: String
+
+    /// Any kind.
+    @inlinable public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Completes a user's deletion.
+    public static let departure: Kind = "departure"
+    /// Erases the messages of a deleted forum.
+    public static let forumErasure: Kind = "forum.erasure"
+    /// Removes a forum from users that lost read access.
+    public static let forumLosses: Kind = "forum.losses"
+    /// Copies a long branch to a topic.
+    public static let topicBranch: Kind = "topic.branch"
+  }
+
   /// The id of the job.
   public var id: ID<Job>
-  /// Such as `departure`.
-  public var kind: String
+  /// The work of the job.
+  public var kind: Kind
   /// The progress of the job, without its fraction.
   public var state: State
   /// From 0 to 1.
@@ -27,7 +45,7 @@ public struct JobView: Sendable, Hashable {
 
   /// A job, as the server answers.
   public init(
-    id: ID<Job>, kind: String, state: State, progress: Double, error: String? = nil, startedAt: Int64,
+    id: ID<Job>, kind: Kind, state: State, progress: Double, error: String? = nil, startedAt: Int64,
     finishedAt: Int64? = nil
   ) {
     self.id = id
@@ -44,7 +62,7 @@ extension JobView: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("id", id)
-      json.field("kind", kind)
+      json.field("kind", kind.rawValue)
       json.field("state", state.rawValue)
       json.field("progress", progress)
       json.field("error", error)

@@ -7,7 +7,7 @@ public struct WebhookDelivery: Sendable, Hashable {
   /// The header `webhook-id`: the same for all attempts of an event.
   public var webhookID: String
   /// The kind of the event, or `reset`.
-  public var type: String
+  public var type: EventType
   /// Nil for a reset.
   public var event: Int?
   /// The outcome of the attempt.
@@ -24,6 +24,21 @@ public struct WebhookDelivery: Sendable, Hashable {
   public var at: Int64
   /// In milliseconds.
   public var duration: Int?
+
+  /// Kinds of events. A newer server may have more.
+  public struct EventType: OpenWord {
+    /// The word in JSON.
+    public let rawValue: String
+
+    /// Any kind.
+    @inlinable public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The log no longer has the events after the last delivered one.
+    public static let reset: EventType = "reset"
+
+    /// The kind of the event; nil for a reset, and for a kind that this version does not know.
+    public var kind: Event.Kind? { Event.Kind.allCases.first { $0.name == rawValue } }
+  }
 
   /// Outcomes of an attempt.
   public enum State: String, Sendable, Hashable, CaseIterable {
@@ -45,7 +60,7 @@ public struct WebhookDelivery: Sendable, Hashable {
 
   /// An attempt, as the log of deliveries lists it.
   public init(
-    id: ID<WebhookDelivery>, webhookID: String, type: String, event: Int?, state: State, isRedelivery: Bool,
+    id: ID<WebhookDelivery>, webhookID: String, type: EventType, event: Int?, state: State, isRedelivery: Bool,
     attempt: Int, status: Int? = nil, fault: Fault? = nil, at: Int64, duration: Int? = nil
   ) {
     self.id = id
@@ -68,7 +83,7 @@ extension WebhookDelivery: JSONMembers {
     let event: String? = try object.optional("event_id")
     let at: Timestamp = try object.read("at")
     self.init(
-      id: try object.read("id"), webhookID: try object.string("webhook_id"), type: try object.string("type"),
+      id: try object.read("id"), webhookID: try object.string("webhook_id"), type: try object.read("type"),
       event: event.flatMap { Int($0) }, state: try object.word("state"), isRedelivery: try object.bool("redelivery"),
       attempt: try object.int("attempt"), status: try object.optional("status"),
       fault: try object.optionalWord("error"), at: Int64(at.milliseconds),
@@ -79,7 +94,7 @@ extension WebhookDelivery: JSONMembers {
   public func writeMembers(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("webhook_id", webhookID)
-    json.field("type", type)
+    json.field("type", type.rawValue)
     json.field("event_id", event.map { String($0) })
     json.field("state", state.rawValue)
     json.field("redelivery", isRedelivery)
