@@ -193,7 +193,7 @@ class ClientCommands(Home, FollowingTest):
     def test_a_refused_message_is_not_queued(self):
         self.sign_in()
         self.check_refused(1, "text is too long: at most 16000", "post", self.room, "x" * 16_001)
-        self.check_refused(1, "Not found", "post", "999999", "to nobody")
+        self.check_refused(1, "There is nothing here", "post", "999999", "to nobody")
         self.assertEqual(self.tell("outbox"), "")
 
     def test_concurrent_commands(self):

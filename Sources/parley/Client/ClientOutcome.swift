@@ -39,7 +39,7 @@ extension Problem {
     case "forbidden":
       return "\(userMessage) parley whoami prints your user and role."
     case "conflict":
-      return "\(userMessage.replacing("Reload", with: "Read it again"))"
+      return "\(userMessage) Read it again first."
     default: return userMessage
     }
   }

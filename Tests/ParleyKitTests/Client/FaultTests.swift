@@ -19,7 +19,7 @@ import Testing
     AppAuthorizationFault.noRandomBytes,
   ]
 
-  @Test func `each fault has a code of its own and a text`() {
+  @Test func `CK-09a: each fault has a code of its own and a text`() {
     #expect(Set(Self.local.map(\.code)).count == Self.local.count)
     for fault in Self.local {
       #expect(fault.code.wholeMatch(of: /[a-z_]+/) != nil && !fault.userMessage.isEmpty, "\(fault)")
@@ -32,12 +32,20 @@ import Testing
       ])
   }
 
-  @Test func `each fault has one of a few kinds`() throws {
+  @Test func `CK-09: faults that no user can mend have the kind unexpected`() {
+    #expect(
+      Self.local.filter { $0.kind == .unexpected }.map(\.code) == [
+        "untrusted", "invalid_response", "response_too_large", "unreadable_file", "storage_failed", "storage_broken",
+        "storage_in_use", "storage_newer", "outbox_stopped", "no_random_bytes",
+      ])
+  }
+
+  @Test func `CK-03: each fault has one of a few kinds`() throws {
     let kinds = Dictionary(grouping: Self.local, by: \.kind).mapValues { $0.map(\.code) }
     #expect(kinds[.network] == ["offline", "timed_out", "interrupted", "captive_portal", "unfinished"])
     #expect(kinds[.account] == ["closed", "locked", "invalid_grant"] && kinds[.userChanged] == ["user_changed"])
     #expect(kinds[.refused]?.count == 7 && kinds[.cancelled] == ["cancelled"])
-    #expect(kinds[.unexpected]?.contains("invalid_response") == true && kinds[.permission] == ["access_denied"])
+    #expect(kinds[.permission] == ["access_denied"])
     #expect(kinds[.unavailable] == ["temporarily_unavailable"])
     let unreachable = AppAuthorizationFault.failed(.offline("x"))
     #expect(unreachable.kind == .network && unreachable.isTemporary && unreachable.code == "offline")
@@ -53,17 +61,37 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"code":"too_large","status":413,"title":"t","params":{"limit":65536}}"#, "at most 65536 bytes."),
-    (#"{"code":"too_large","status":413,"title":"t"}"#, "This is too large."),
-    (#"{"code":"newcomer_limited","status":429,"title":"t","params":{"limit":"links"}}"#, "Too many requests."),
     (
-      #"{"code":"invalid","status":400,"title":"t","detail":"Only x.","errors":[{"field":"url","code":"invalid"}]}"#,
-      "Invalid value: url is invalid. Only x."
+      #"{"code":"too_large","status":413,"title":"The body is too large.","detail":"At most 9 bytes are accepted."}"#,
+      "The body is too large. At most 9 bytes are accepted."
     ),
+    (#"{"code":"new","status":403,"title":"Only on Sundays."}"#, "Only on Sundays."),
+    (#"{"code":"newcomer_limited","status":429,"title":"Too many."}"#, "Too many. Try again later."),
+    (
+      #"{"code":"invalid","status":400,"title":"t.","detail":"Only x.","errors":[{"field":"url","code":"invalid"}]}"#,
+      "t. Only x. url is invalid."
+    ),
+    (#"{"code":"new","status":403,"title":""}"#, "The server refuses this: new."),
   ])
-  func `the text of a refusal has its limit and its detail`(json: String, words: String) throws {
-    let problem = try Problem(json: JSONValue(parsing: Array(json.utf8)))
-    #expect(problem.userMessage.contains(words), "\(problem.userMessage)")
+  func `the text of a refusal is the server's, with the wrong fields`(json: String, words: String) throws {
+    #expect(try Problem(json: JSONValue(parsing: Array(json.utf8))).userMessage == words)
+  }
+
+  @Test func `the kit names the codes and kinds of the contract`() throws {
+    let contract = try JSONValue(parsing: Array(Checkout.text("Public/openapi.json").utf8))
+    var object = try contract.object()
+    var components = try object.object("components")
+    var schemas = try components.object("schemas")
+    var code = try schemas.object("ProblemCode")
+    let codes: [String] = try code.read("enum")
+    let source = try Checkout.text("Sources/Kit/ParleyKit/Client/ProblemCode.swift")
+    #expect(source.matches(of: /: Code = "(\w+)"/).map { String($0.1) } == codes)
+    var file = try schemas.object("StoredFile")
+    var properties = try file.object("properties")
+    var kind = try properties.object("kind")
+    let listed = try kind.string("description").matches(of: /`(\w+)`/).map { String($0.1) }
+    let kinds: [File.Kind] = [.image, .video, .audio, .text, .document, .archive, .other]
+    #expect(listed == kinds.map(\.rawValue))
   }
 
   @Test func `a refused request has the code of the server`() throws {
@@ -72,10 +100,10 @@ import Testing
     #expect(fault.code == "forbidden" && !fault.isTemporary)
   }
 
-  @Test func `every public error of the kit is a ParleyFault`() throws {
-    let folder = Checkout.root.appending(path: "Sources/Kit/ParleyKit")
+  @Test func `CK-03: every public error of the kit is a ParleyFault`() throws {
+    let folder = Checkout.root.appending(path: "Sources/Kit")
     let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-    let texts = try paths.filter { $0.hasSuffix(".swift") }.map { try Checkout.text("Sources/Kit/ParleyKit/\($0)") }
+    let texts = try paths.filter { $0.hasSuffix(".swift") }.map { try Checkout.text("Sources/Kit/\($0)") }
     let declared = texts.flatMap { text in
       text.matches(of: /public (?:enum|struct|class) (\w+): [^{]*\bError\b/).map { String($0.1) }
     }
@@ -83,5 +111,17 @@ import Testing
     #expect(declared.contains("ClientFault"))
     // A transport throws these to the client, which never passes them on.
     #expect(Set(declared).subtracting(conforming) == ["Ending", "TransportFailure"])
+    // Nor does a public function throw the errors of the modules below. Types with JSON are decoded by the client.
+    let thrown = texts.flatMap { text in
+      text.matches(of: /public [a-z ]*(?:func|init|subscript)[^{]*?\bthrows\(([\w.]+)\)/).map { String($0.1) }
+    }
+    #expect(thrown.contains("CacheFault") && thrown.contains("ClientFault"))
+    #expect(Set(thrown).subtracting(conforming) == ["JSONError", "LiveSocket.Ending", "TransportFailure"])
+  }
+
+  @Test func `a failure of a model is a fault`() {
+    #expect(fault(of: SyncRefusal.unknownForum).code == "unknown_forum")
+    #expect(fault(of: CancellationError()).code == "cancelled")
+    #expect(fault(of: CocoaError(.fileWriteOutOfSpace)).code == "storage_broken")
   }
 }

@@ -189,45 +189,13 @@ extension ClientFault: JSONWritable, JSONReadable {
 }
 
 extension Problem {
-  /// A text for the user, in English.
+  /// A text for the user: the server's words, the wrong fields and the time of a retry, in English.
   public var userMessage: String {
-    switch code {
-    case "unauthenticated", "session_ended": "Sign in first."
-    case "wrong_credentials": "The user name or the password is wrong."
-    case "second_factor_required": "Enter a code of your authenticator app."
-    case "second_factor_missing": "This site requires two-step sign-in. Set it up first."
-    case "step_up_required": "Confirm it with your password."
-    case "password_sign_in_off": "Sign-in by password is off on this site."
-    case "last_sign_in_method": "This account is your only way to sign in."
-    case "issuer_unreachable": "The sign-in service can’t be reached."
-    case "silenced": "You are silenced."
-    case "sign_ups_paused": "Sign-ups are paused."
-    case "forbidden": "You don’t have permission to do this."
-    case "not_found": "Not found."
-    case "gone": "This no longer exists."
-    case "conflict": "This has changed in the meantime. Reload and try again."
-    case "invalid", "unknown_field":
-      errors.isEmpty
-        ? "Some values are invalid."
-        : "Invalid value: \(errors.map { "\($0.field) \($0.userMessage)" }.joined(separator: "; "))."
-          + (detail.map { " \($0)" } ?? "")
-    case "too_large": "This is too large" + (limit.map { ": at most \($0) bytes." } ?? ".")
-    case "no_room": "There is not enough storage space."
-    case "taken": "This is already taken."
-    case "rate_limited", "newcomer_limited":
-      retryAfter.map { "Too many requests. Try again in \($0) s." } ?? "Too many requests. Try again later."
-    case "secret_revoked": "The secret of this webhook was revoked. Create a new one."
-    case "poll_closed": "This poll is closed."
-    case "command_unreachable": "The program of this command can’t be reached."
-    case "command_timed_out": "The program of this command hasn’t answered yet. A reply may come later."
-    case "command_answer_invalid": "The answer of this command can’t be shown."
-    case "content_refused": "The rules of this site don’t allow this text."
-    case "held_for_review": "A moderator reviews this before others see it."
-    case "unavailable": "The server is busy. Try again later."
-    case "disk_full": "The disk of the server is full. Tell its operator."
-    case "database_damaged": "The database of the server is damaged. Tell its operator."
-    default: title
-    }
+    var sentences = [title, detail ?? ""].filter { !$0.isEmpty }
+    let faults = errors.map { "\($0.field) \($0.userMessage)" }.joined(separator: "; ")
+    if !faults.isEmpty { sentences.append("\(faults).") }
+    if status == 429 { sentences.append(retryAfter.map { "Try again in \($0) s." } ?? "Try again later.") }
+    return sentences.isEmpty ? "The server refuses this: \(code.rawValue)." : sentences.joined(separator: " ")
   }
 }
 

@@ -200,7 +200,7 @@ extension Problem {
   /// - Parameter limit: the size of the burst.
   static func rateLimited(_ limit: Int, seconds: Int) -> Problem {
     Problem(
-      .tooManyRequests, code: "rate_limited", title: "Too many requests. Try again later.",
+      .tooManyRequests, code: "rate_limited", title: "Too many requests.",
       params: [("seconds", .number(seconds))],
       fields: [
         "Retry-After": "\(seconds)", "RateLimit-Limit": "\(limit)", "RateLimit-Remaining": "0",
