@@ -8,12 +8,14 @@ import { unsent } from './window.js';
 /** @typedef {import('./parley.js').Parley} Parley @typedef {import('./operations.js').Operation} Operation */
 /** @typedef {import('./api.js').Message} Message */
 /** @typedef {{ entry: Message, post: Message }} Entry A post is its own entry; of a repost, `post` is the original one. */
+/** @typedef {import('./api.js').TimelinePosition} TimelinePosition */
 /** @typedef {Message & { reposted_by: string | null, state?: Operation['state'] }} TimelinePost */
 
 /** The most posts of a page. */
 const maxPage = 200;
 const page = 50;
 const name = 'timeline';
+const positionName = 'timeline position';
 
 export class Timeline {
   /** @type {Entry[]} */
@@ -27,6 +29,11 @@ export class Timeline {
   #changes = new Map();
   /** @type {(() => void)[]} */
   #ends = [];
+  /**
+   * The last post that the user has read, on any device. All timelines have one position, which never moves back.
+   * @type {TimelinePosition | null}
+   */
+  position = null;
 
   /**
    * @param {Parley} parley
@@ -44,6 +51,11 @@ export class Timeline {
 
   get #isKept() {
     return this.scope === 'followed' && this.filter === undefined;
+  }
+
+  /** The posts of other users after the position, at most 100; undefined until it is known, and in the timeline of all feeds. */
+  get unread() {
+    return this.scope === 'everyone' ? undefined : this.position?.unread_count;
   }
 
   /** Whether `more` has a page to fetch. */
@@ -78,6 +90,7 @@ export class Timeline {
     const kept = this.#isKept ? await keptAnswer(parley, name) : null;
     if (kept && this.#shown === 0) {
       this.#entries = kept;
+      this.position = await keptAnswer(parley, positionName);
       this.#show();
     }
     await this.#refreshIfPossible();
@@ -117,6 +130,32 @@ export class Timeline {
     this.#changes = new Map(waiting.map((it) => [it.id, it]));
     if (this.#isKept) await keepAnswer(parley, name, answer.entries, start);
     this.#show();
+    await this.#readPosition(request);
+  }
+
+  /** @param {number} request That of the shown posts: a later one reads the position itself. */
+  async #readPosition(request) {
+    const { parley, scope, filter } = this;
+    const { start } = parley.mirror;
+    const query = scope === 'everyone' ? {} : { filter, mentions: scope === 'followedAndMentions' || undefined };
+    const position = await parley.client.calls.getTimelinePosition({ query });
+    if (request !== this.#shown) return;
+    this.position = position;
+    if (this.#isKept) await keepAnswer(parley, positionName, position, start);
+    this.#show();
+  }
+
+  /**
+   * Moves the position up to a post, by default the newest one. Needs the network.
+   * @param {{ id: string }} [post]
+   */
+  async markRead(post) {
+    const { entry } = (post ? this.#entries.find((it) => it.post.id === post.id) : this.#entries[0]) ?? {};
+    if (!entry || entry.id === this.position?.message_id) return;
+    const request = this.#shown;
+    this.position = await this.parley.client.calls.markTimelineRead({ body: { message_id: entry.id } });
+    this.#show();
+    await this.#readPosition(request);
   }
 
   /** Fetches the next page. */
@@ -163,7 +202,7 @@ export class Timeline {
 
   /** Whether an event may change the timeline: of a feed, of a conversation that only this topic has events of, or one of these. */
   #isOfTimeline(/** @type {{ event: string, stream?: string }} */ { event, stream }) {
-    if (['relation.changed', 'notification.created', 'timeline_filters.changed'].includes(event)) return true;
+    if (['relation.changed', 'notification.created', 'timeline_filters.changed', 'timeline.read'].includes(event)) return true;
     const [kind, id] = (stream ?? '').split(':');
     return kind === 'conversation' && (this.parley.conversation(id)?.kind ?? 'feed') === 'feed';
   }

@@ -57,9 +57,9 @@ import Testing
 
         let post = try #require(model.posts.first)
         await model.setAction(.like, on: post)
-        try await wait { model.posts.first?.message.mine == ["like"] }
+        try await wait { model.posts.first?.message.mine == [.like] }
         try await wait { model.posts.first?.message.waiting.isEmpty == true }
-        #expect(model.posts.first?.message.mine == ["like"])
+        #expect(model.posts.first?.message.mine == [.like])
         #expect(
           try await linus.send(.getMessage(other.id)).message.content?.actions.map(\.type).contains("like") == true)
 
@@ -85,10 +85,56 @@ import Testing
     let model = TimelineModel(offline)
     try await running(model) {
       try await wait { texts(model) == ["four", "three", "two", "one"] && model.failure != nil }
-      #expect(model.posts[1].repostedBy != nil && model.posts[1].message.mine == ["like"] && model.isLoaded)
+      #expect(model.posts[1].repostedBy != nil && model.posts[1].message.mine == [.like] && model.isLoaded)
     }
     try await offline.cache.erase()
     #expect(await offline.cache.timeline.isEmpty)
+  }
+
+  @Test func `the read position is that of all devices, and stays on the device`() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let path = folder.path + "/cache.db"
+    try await SocketSite.open { site in
+      let (ada, other) = (try site.client("ada"), try site.client("grace"))
+      let feed = try await ada.send(.createConversation(.feed)).conversation.id
+      var posted: [Message] = []
+      for text in ["one", "two", "three"] { posted.append(try await ada.send(.postMessage(in: feed, text)).message) }
+      _ = try await other.send(.followUser(.id(site.id("ada"))))
+      let grace = try parley(try site.client("grace"), path)
+      await grace.start()
+      let (model, everyone) = (TimelineModel(grace), TimelineModel(grace, .everyone))
+      try await running(model) {
+        try await wait { texts(model).count == 3 && model.position != nil }
+        for await state in await grace.states() where state == .live { break }
+        #expect(model.position?.message == nil)
+        await model.markRead(upTo: model.posts[2])
+        #expect(model.position?.message == posted[0].id && model.unread == 2)
+        await everyone.refresh()
+        #expect(everyone.position?.message == posted[0].id && everyone.unread == nil)
+        _ = try await other.send(.markTimelineRead(upTo: posted[1].id))
+        try await wait { model.position?.message == posted[1].id && model.unread == 1 }
+        _ = try await ada.send(.postMessage(in: feed, "four"))
+        try await wait { model.unread == 2 && texts(model).first == "four" }
+        await model.markRead()
+        #expect(model.unread == 0 && model.failure == nil)
+      }
+      // The event alone moves the stored position.
+      let last = try await ada.send(.postMessage(in: feed, "five")).message
+      _ = try await other.send(.markTimelineRead(upTo: last.id))
+      try await grace.sync.catchUp()
+      #expect(await grace.cache.timelinePosition?.message == last.id)
+      await grace.stop()
+    }
+    let address = try #require(ServerAddress("http://127.0.0.1:1"))
+    let offline = try parley(Client(address, over: try NetworkTransport(), token: "x", retryPolicy: .never), path)
+    let model = TimelineModel(offline)
+    try await running(model) {
+      try await wait { model.failure != nil && !model.posts.isEmpty }
+      #expect(model.position?.message != nil)
+    }
+    try await offline.cache.erase()
+    #expect(await offline.cache.timelinePosition == nil)
   }
 
   @Test func `mentions, all feeds and a filter are timelines, too`() async throws {

@@ -138,3 +138,31 @@ test('mentions, all feeds and a filter are timelines, too', async () => {
   assert.deepEqual(texts(everyone).slice(0, 2), ['wool for @mira', 'silk for @mira']);
   assert.deepEqual(texts(await shown(parley)), []);
 });
+
+test('the read position is that of all devices, counts unread posts and stays without a network', async () => {
+  const nina = await daemon.createUser(ada, 'nina');
+  await nina.client.calls.followUser({ id: ada.user.id });
+  const first = await post(ada, feeds.ada, 'first');
+  const second = await post(ada, feeds.ada, 'second');
+  const store = memoryStore();
+  const parley = await opened(nina, store);
+  await parley.ready;
+  await until(() => parley.state.connection === 'live', 'the connection to be live');
+  const timeline = await shown(parley);
+  await until(() => timeline.position && timeline.unread > 0, 'the position');
+  assert.equal(timeline.position.message_id, null);
+  await timeline.markRead({ id: first.id });
+  assert.deepEqual([timeline.position.message_id, timeline.unread], [first.id, 1]);
+  // Another device.
+  await nina.client.calls.markTimelineRead({ body: { message_id: second.id } });
+  await until(() => timeline.position.message_id === second.id && timeline.unread === 0, 'the position of the other device');
+  await post(ada, feeds.ada, 'third');
+  await until(() => timeline.unread === 1, 'an unread post');
+  await timeline.markRead();
+  assert.deepEqual([texts(timeline)[0], timeline.unread], ['third', 0]);
+  const { message_id: position } = timeline.position;
+  all.splice(0).forEach((it) => it.close());
+
+  const kept = await shown(await opened(nina, store, 'http://127.0.0.1:1'));
+  assert.deepEqual([kept.position.message_id, kept.unread], [position, 0]);
+});

@@ -211,7 +211,7 @@ public actor Cache {
       conversations: names.compactMap { ID($0) }.sorted(), users: ids(Self.userPrefix), forums: ids(Self.forumPrefix),
       hasGone: names.contains(Self.goneName))
     var changes = CacheChanges()
-    changes.rows = [CacheRow(.note, Self.timelineNote, nil)]
+    changes.rows = [CacheRow(.note, Self.timelineNote, nil), CacheRow(.note, Self.timelinePositionNote, nil)]
     if !beyond.conversations.isEmpty {
       changes.rows += [
         CacheRow(.note, "generation", writing: generation + 1),

@@ -112,6 +112,7 @@ extension Cache {
     let cursor = replica.cursor
     var changes = CacheChanges()
     if !movesCursor, !events.isEmpty { changes.rows = aheadRows(of: events) }
+    changes.rows += timelinePositionRows(of: events)
     return try change(bringing: loaded, changes) { replica in
       var applied = Applied()
       for event in events {

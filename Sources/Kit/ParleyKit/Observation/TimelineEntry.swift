@@ -42,6 +42,31 @@ extension Cache {
     try save([CacheRow(.note, Self.timelineNote, writing: entries)])
   }
 
+  /// No cursor covers a response with the position.
+  static let timelinePositionNote = "timeline position"
+
+  /// The read position of the timeline, with the unread posts of the last response; nil if neither an event nor a response has
+  /// named it.
+  var timelinePosition: TimelinePosition? {
+    guard lockedFor == nil, let raw = notes[Self.timelinePositionNote] else { return nil }
+    do throws(JSONError) { return try TimelinePosition(json: JSONValue(parsing: raw.bytes)) } catch { return nil }
+  }
+
+  /// Stores the position of a response, as `setTimeline` does its page.
+  func setTimelinePosition(_ position: TimelinePosition, asOf age: ResponseAge) throws(CacheFault) {
+    guard isCurrent(age) else { return }
+    try save([CacheRow(.note, Self.timelinePositionNote, writing: position)])
+  }
+
+  /// The row of the newest position among events; another device has moved it.
+  func timelinePositionRows(of events: [ReceivedEvent]) -> [CacheRow] {
+    for event in events.reversed() {
+      guard case .timelinePosition(let position) = event.content else { continue }
+      return [CacheRow(.note, Self.timelinePositionNote, writing: position)]
+    }
+    return []
+  }
+
   /// The user's own feed; nil before the first post.
   var ownFeed: ID<Conversation>? {
     guard let me = replica.me?.summary.id else { return nil }
@@ -50,9 +75,9 @@ extension Cache {
   }
 
   /// Whether an event may change a timeline: of a feed, which is cached or only in the topic `timeline`; a mention; or of the
-  /// filters.
+  /// filters or the read position.
   func mayChangeTimeline(_ event: ReceivedEvent) -> Bool {
-    if event.kind == .notificationCreated || event.kind == .timelineFiltersChanged { return true }
+    if [.notificationCreated, .timelineFiltersChanged, .timelineRead].contains(event.kind) { return true }
     guard case .conversation(let id) = event.stream else { return false }
     return replica.conversations[id].map { $0.conversation.kind == .feed } ?? true
   }

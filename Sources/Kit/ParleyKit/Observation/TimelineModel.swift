@@ -31,6 +31,11 @@ public final class TimelineModel: FailingModel {
 
   /// Unsent posts, then the others, newest first.
   public private(set) var posts: [TimelinePost] = []
+  /// The last post that the user has read, on any device. All timelines have one position, which never moves back. Nil until it is known.
+  public private(set) var position: TimelinePosition?
+  /// The number of posts of other users after the position, at most `TimelinePosition.maxUnread`; nil until it is known, and
+  /// in the timeline of all feeds.
+  public var unread: Int? { scope == .everyone ? nil : position?.unread }
   /// The failure of the last request; nil if it succeeded.
   public internal(set) var failure: (any ParleyFault)?
   /// The authors and reposters.
@@ -64,6 +69,7 @@ public final class TimelineModel: FailingModel {
   public func run() async {
     let stored = isStored ? await parley.cache.timeline : []
     if !stored.isEmpty, !list.isLoaded, list.reload((stored, nil), of: list.start()) { await show() }
+    if position == nil { position = await storedPosition() }
     async let operations: Void = followOperations()
     async let sent: Void = followSent()
     async let own: Void = followOwnChanges()
@@ -72,6 +78,13 @@ public final class TimelineModel: FailingModel {
   }
 
   private var isStored: Bool { scope == .followed && filter == nil }
+
+  /// The stored count is that of the stored posts.
+  private func storedPosition() async -> TimelinePosition? {
+    var stored = await parley.cache.timelinePosition
+    if !isStored { stored?.unread = nil }
+    return stored
+  }
 
   /// Shows the pending changes.
   private func followOperations() async {
@@ -104,7 +117,7 @@ public final class TimelineModel: FailingModel {
       // Signing out erases the cache.
       if await parley.cache.replica.me == nil {
         list.clear()
-        (self.changes, unsent, posts) = ([:], [], [])
+        (self.changes, unsent, posts, position) = ([:], [], [], nil)
       } else {
         await refresh()
       }
@@ -121,6 +134,30 @@ public final class TimelineModel: FailingModel {
       changes = waiting
       if isStored { try await parley.cache.setTimeline(page.elements, asOf: age) }
       await show()
+      try await readPosition(after: request)
+    }
+  }
+
+  /// - Parameter request: the request of the shown list. A later one reads the position itself.
+  private func readPosition(after request: Int) async throws {
+    let age = await parley.cache.responseAge
+    let mentions = scope == .followedAndMentions ? true : nil
+    let filter = scope == .everyone ? nil : filter
+    let new = try await parley.client.send(.getTimelinePosition(mentions: mentions, filter: filter)).value
+    guard request == list.shown else { return }
+    position = new
+    if isStored { try await parley.cache.setTimelinePosition(new, asOf: age) }
+  }
+
+  /// Moves the position up to a post, by default the newest one. Needs the network.
+  public func markRead(upTo post: TimelinePost? = nil) async {
+    let elements = list.elements
+    let found = post.map { post in elements.first { $0.post.message.id == post.message.message?.id } } ?? elements.first
+    guard let entry = found, entry.id != position?.message else { return }
+    let request = list.shown
+    await attempt {
+      position = try await parley.client.send(.markTimelineRead(upTo: entry.id)).value
+      try await readPosition(after: request)
     }
   }
 
