@@ -10,7 +10,7 @@ import ParleyTransport
 /// The articles of the documentation catalogue: each function here contains a snippet between markers, line by line, in the
 /// order of the articles, and runs it.
 @Suite struct ArticleTests {
-  private static let articles = ["FirstMessage", "Offline", "Proof", "Uploads", "Bots", "Previews", "Extensions"]
+  private static let articles = ["FirstMessage", "Offline", "Proving", "Uploads", "Bots", "Previews", "Extensions"]
 
   @Test func `the snippets of the articles are those of this test`() throws {
     let code = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
@@ -42,8 +42,11 @@ import ParleyTransport
       let server = try #require(ServerAddress(daemon.url))
       let staff = try await Self.client(server)
       let garden = try await staff.send(.createForum(title: "Garden", visibility: .public)).forum
-      let device = try Self.device(in: folder.path)
-      let parley = try await Self.parley(server, Daemon.password, on: device)
+      let parley = try await Folder.asStandard(folder.path + "/standard") {
+        let first = try await Self.parley(server, Daemon.password)
+        await first.stop()
+        return try await Self.parley(server, Daemon.password)
+      }
       try await Self.sendHello(parley)
       try await parley.sendAll()
       let room = garden.room
@@ -56,6 +59,9 @@ import ParleyTransport
       try Data("as if it were one".utf8).write(to: URL(filePath: photo))
       #expect(String(decoding: try await Self.sendFile(photo, in: room, parley), as: UTF8.self) == "as if it were one")
       await parley.stop()
+      let second = try await Self.second(server, Daemon.password, in: folder.path)
+      #expect(try await second.forums().fresh().count == 1)
+      await second.stop()
       try await Self.answer(in: garden.id, room, staff, server)
     }
   }
@@ -87,26 +93,13 @@ import ParleyTransport
 
   // MARK: First message
 
-  private static func device(in folder: String) throws -> Parley.Device {
-    // Guide:
-    let now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
-    let device = Parley.Device(
-      over: try NetworkTransport(), credentials: CredentialFile(folder + "/credential"), clock: Outbox.Clock(now: now),
-      cache: folder + "/cache.db"
-    ) { file in FileSource(name: file.name, bytes: Array(try Data(contentsOf: URL(filePath: file.path)))) }
-    // End.
-    return device
-  }
-
-  private static func parley(
-    _ server: ServerAddress, _ password: String, on device: Parley.Device
-  ) async throws -> Parley {
+  private static func parley(_ server: ServerAddress, _ password: String) async throws -> Parley {
     // Guide:
     let parley: Parley
-    if let resumed = try await Parley.resume(on: device) {
+    if let resumed = try await Parley.resume() {
       parley = resumed
     } else {
-      parley = try await Parley.signIn(server, "ada", password: password, on: device)
+      parley = try await Parley.signIn(to: server, as: "ada", password: password)
     }
     // End.
     return parley
@@ -119,6 +112,18 @@ import ParleyTransport
     guard let room = garden?.forum.room else { return }
     try await parley.outbox.send(Draft("Hello, garden!"), in: room)
     // End.
+  }
+
+  private static func second(_ server: ServerAddress, _ password: String, in folder: String) async throws -> Parley {
+    // Guide:
+    let now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+    let device = Parley.Device(
+      over: try NetworkTransport(), credentials: CredentialFile(folder + "/credential"), clock: Outbox.Clock(now: now),
+      cache: folder + "/cache.db"
+    ) { file in FileSource(name: file.name, bytes: Array(try Data(contentsOf: URL(filePath: file.path)))) }
+    let second = try await Parley.signIn(server, "ada", password: password, on: device)
+    // End.
+    return second
   }
 
   // MARK: Offline
@@ -191,8 +196,12 @@ import ParleyTransport
   private static func answer(
     in garden: ID<Forum>, _ room: ID<Conversation>, _ staff: Client, _ server: ServerAddress, isReset: Bool = false
   ) async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let file = URL(filePath: folder.path + "/cursor")
     var cursor = try await staff.send(.sync(topics: [.forumMessages(garden)])).cursor.description
     if isReset { cursor = String(repeating: "0", count: 24) + String(cursor.drop { $0 != "." }) }
+    try cursor.write(to: file, atomically: true, encoding: .utf8)
     try await staff.send(.postMessage(in: room, "!roll"))
     // Guide:
     let bot = try await staff.send(.createBot(name: "dice", forums: [garden], scope: .write))
@@ -201,7 +210,8 @@ import ParleyTransport
     // End.
     // Guide:
     let client = Client(server, over: try NetworkTransport(), token: made.token)
-    let live = LiveConnection(client, topics: [.forumMessages(garden)], after: cursor)
+    let stored = try? String(contentsOf: file, encoding: .utf8)
+    let live = LiveConnection(client, topics: [.forumMessages(garden)], after: stored)
     for await update in live {
       var found: [Message] = []
       if case .event(let frame) = update, let message = frame.message { found = [message] }
@@ -222,10 +232,12 @@ import ParleyTransport
         try await client.send(
           .postMessage(in: message.conversation, "🎲 4", replyTo: message.id, clientID: "roll-\(message.id)"))
       }
+      try live.cursor?.write(to: file, atomically: true, encoding: .utf8)
       if !questions.isEmpty { break }
     }
     live.stop()
     // End.
+    #expect(try String(contentsOf: file, encoding: .utf8) != cursor)
     let last = try await staff.send(.listMessages(in: room, limit: 1)).elements.first
     #expect(last?.message.content?.text == "🎲 4" && last?.message.author == bot.user.summary.id)
   }
