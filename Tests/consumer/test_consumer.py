@@ -1,8 +1,10 @@
 """The programs of the consumer package sign in to a daemon, post, read and compare their copy with the server's."""
 
+import json
 import os
 import re
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -61,6 +63,53 @@ class Page(RestartingTest):
         done = subprocess.run(["swift", "package", "--package-path", folder, "describe"], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^    Name: hello$")
+
+
+class Version(unittest.TestCase):
+    def test_ck_22_a_package_depends_on_a_version(self):
+        """The manifest of the kit's README, with a clone that has the tag of a release as the address."""
+        version = re.search(r'let version = "([\d.]+)"', (TOP / "Sources/parley/Version.swift").read_text())[1]
+        text = (TOP / "Sources/Kit/ParleyKit/README.md").read_text()
+        parts = re.search(r"^```swift\n(dependencies: .*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            clone, app = Path(folder, "parley"), Path(folder, "app")
+            subprocess.run(["git", "clone", "--quiet", TOP, clone], check=True, timeout=60)
+            subprocess.run(["git", "-C", clone, "tag", version], check=True, timeout=60)
+            address = f'url: "{clone.as_uri()}", from: "{version}"'
+            parts, count = re.subn(r'url: "[^"]*", from: "[^"]*"', address, parts)
+            self.assertEqual(count, 1)
+            (app / "Sources/app").mkdir(parents=True)
+            (app / "Sources/app/main.swift").write_text("import ParleyKit\n")
+            (app / "Package.swift").write_text(
+                f'// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "app", {parts})\n')
+            # The list of plugins loads the graph of all packages and compiles nothing.
+            done = subprocess.run(
+                ["swift", "package", "--package-path", app, "--cache-path", Path(folder, "cache"), "plugin", "--list"],
+                capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            pins = json.loads((app / "Package.resolved").read_text())["pins"]
+            self.assertEqual([pin["state"]["version"] for pin in pins], [version])
+
+    def test_no_target_of_a_product_has_unsafe_flags(self):
+        """SwiftPM refuses such a target in a dependency that has a version."""
+        done = subprocess.run(
+            ["swift", "package", "--package-path", TOP, "--scratch-path", BUILD / "description", "dump-package"],
+            capture_output=True, check=True, timeout=300)
+        package = json.loads(done.stdout)
+        targets = {target["name"]: target for target in package["targets"]}
+        self.assertTrue(any(self.is_unsafe(target) for target in targets.values()))
+        found, rest = set(), [name for product in package["products"] for name in product["targets"]]
+        while rest:
+            name = rest.pop()
+            if name not in found:
+                found.add(name)
+                rest += [next(iter(it.values()))[0] for it in targets[name]["dependencies"]]
+        self.assertLess({"ParleyKit", "ParleyTransport", "ParleyURLSession", "ParleyModel"}, found)
+        self.assertEqual([name for name in sorted(found) if self.is_unsafe(targets[name])], [])
+
+    @staticmethod
+    def is_unsafe(target):
+        return any("unsafeFlags" in setting["kind"] for setting in target["settings"])
 
 
 class ApplePlatforms(unittest.TestCase):
