@@ -280,7 +280,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a page with equal display dates skips no message`(isOnDisk: Bool) async throws {
+  func `MB-44a: a page with equal display dates skips no message`(isOnDisk: Bool) async throws {
     try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }
@@ -379,7 +379,7 @@ import Testing
 
 @Suite struct DatePageTests {
   @Test(arguments: [false, true], [1, 2, 3, 7])
-  func `pages by date have each message once, even of one date`(hasDisk: Bool, limit: Int) async throws {
+  func `MB-44a: pages by date have each message once, even of one date`(hasDisk: Bool, limit: Int) async throws {
     try await ScriptedSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }

@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a filtered window counts and shows only the messages of its filter`() async throws {
+  @Test func `MB-16: a filtered window counts and shows only the messages of its filter`() async throws {
     try await ScriptedSite.open { site in
       let garden = try await site.group("ada", "grace")
       for number in 1...300 { try await site.post("\(number)", as: "ada", in: garden) }
@@ -316,7 +316,35 @@ import Testing
     }
   }
 
-  @Test func `pages merge into one list, and a message shows its location`() async throws {
+  @Test func `MB-13: a displayed message has its date, its location and the state of its sending`() async throws {
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      var indexing = MessageIndexing()
+      indexing.displayDate = { Int64($0.content?.text.count ?? 0) * 1_000 }
+      let ada = try SiteClient(site, "ada", indexing)
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync)
+      let place = Draft.Annotation.location("Kew", latitude: 51.5, longitude: -0.25)
+      var draft = Draft("A rose", annotations: [place])
+      draft.files = [PendingFile(id: Outbox.Clock.randomName(), path: "none", name: "rose.png", kind: .image)]
+      ada.server.set { $0.isOffline = true }
+      let queued = try await ada.outbox.send(draft, in: garden)
+      #expect(try await ada.outbox.sendAll() != nil)
+      await #expect(throws: SiteTransport.noNetwork) { try await window.newest() }
+      let unsent = try #require(await window.messages.last)
+      #expect(unsent.isUnsent && unsent.attempts == 1 && unsent.pendingFiles.map(\.name) == ["rose.png"])
+      #expect(unsent.displayDate == 6_000 && unsent.displayLocation == "Kew" && unsent.location?.latitude == 51.5)
+      ada.server.set { $0.isOffline = false }
+      try await ada.outbox.cancel(queued.id)
+      draft.files = []
+      _ = try await ada.outbox.sendAndWait(draft, in: garden)
+      let sent = try #require(try await window.newest().messages.last)
+      #expect(!sent.isUnsent && sent.attempts == 0 && sent.pendingFiles.isEmpty)
+      #expect(sent.displayDate == 6_000 && sent.displayLocation == "Kew" && sent.location?.longitude == -0.25)
+    }
+  }
+
+  @Test func `SK-32: two pages merge into one list`() async throws {
     try await ScriptedSite.open { site in
       let garden = try await site.group("ada", "grace")
       for number in 1...30 { try await site.post("\(number)", as: "grace", in: garden) }
@@ -359,13 +387,13 @@ import Testing
       let shown = try await window.newest().messages
       #expect(shown.map(\.text) == ["uno", ""])
       #expect(shown.map(\.isDeleted) == [false, true])
-      #expect(shown.first?.mine == ["like"])
+      #expect(shown.first?.mine == [.like])
     }
   }
 }
 
 @Suite struct DraftTests {
-  @Test func `a copy of another user's message has files of its own`() async throws {
+  @Test func `AN-22a: a copy of another user's message has files of its own`() async throws {
     try await SocketSite.open { site in
       let garden = try await site.group("ada", "grace")
       let grace = try site.client("grace")
@@ -396,7 +424,7 @@ import Testing
     }
   }
 
-  @Test func `drafts start with the required mentions`() async throws {
+  @Test func `AN-22a: drafts start with the required mentions`() async throws {
     try await ScriptedSite.open { site in
       let garden = try await site.group("ada", "grace", "linus")
       let ada = try SiteClient(site, "ada")

@@ -121,6 +121,29 @@ import Testing
   }
 }
 
+@Test func `AN-24: a request reaches any path of the site, with and without the token`() async throws {
+  try await Daemon.run { daemon in
+    let client = try daemon.client()
+    try await OwnSession(client, store: KeyValueStore(read: { _ in nil }, write: { _, _ in }), now: { 0 })
+      .signIn("ada", password: Daemon.password)
+    var health = Request<RawResponse>(.get, "/healthz")
+    health.base = ""
+    for request in [health, health.unauthenticated()] {
+      let answer = try await client.send(request)
+      #expect(answer.status == 200 && !answer.body.isEmpty)
+    }
+    var user = Request<RawResponse>(.get, "/api/v1/users/{id}", ["me"], query: [QueryItem("include", "all")])
+    user.base = ""
+    #expect(String(decoding: try await client.send(user).body, as: UTF8.self).contains(#""ada""#))
+    do throws(ClientFault) {
+      _ = try await client.send(user.unauthenticated())
+      Issue.record("answered without the token")
+    } catch { #expect(error.isSignedOut) }
+    let method = Request<RawResponse>(.post, "/api/v1/conversations", body: .object { $0.field("kind", "feed") })
+    #expect(try await client.send(method).status == 201)
+  }
+}
+
 @Test func `another user on the same device is reported once`() async throws {
   try await SocketSite.open { site in
     let notes = MemoryNotes()

@@ -72,7 +72,30 @@ import Testing
     return all
   }
 
-  @Test func `a query is answered from the cache and from the server`() async throws {
+  @Test func `SK-40: users by ids are answered from the cache and by one request`() async throws {
+    try await ScriptedSite.open { site in
+      let server = site.server("grace")
+      let parley = try Parley(
+        try server.client(), clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open
+      ) { MemoryStore() }
+      try await parley.sync.begin()
+      let (ada, me) = (site.id("ada"), site.id("grace"))
+      server.set { $0.requests = [] }
+      // A user that does not exist is omitted.
+      let fresh = try await parley.users([ada, ID(999_999), me]).fresh()
+      #expect(fresh.mapValues(\.summary.name) == [ada: "ada", me: "grace"])
+      #expect(server.requests == ["GET /users"])
+      server.set { $0.isOffline = true }
+      var answers: [CachedOrFresh<[ID<User>: User]>] = []
+      await #expect(throws: SiteTransport.noNetwork) {
+        for try await answer in parley.users([ada, me]) { answers.append(answer) }
+      }
+      #expect(answers.map(\.isFresh) == [false])
+      #expect(answers.first?.value.mapValues(\.summary.name) == [ada: "ada", me: "grace"])
+    }
+  }
+
+  @Test func `SK-01: a query is answered from the cache and from the server`() async throws {
     try await SocketSite.open { site in
       let grace = try site.client("grace")
       let me = try await grace.send(.getUser(.me)).summary.id
@@ -85,10 +108,6 @@ import Testing
 
       let user = try await both(parley.user(me))
       #expect(user.last?.summary.displayName == "Grace H.")
-      // One request for all; users that do not exist are omitted.
-      let ada = site.id("ada")
-      let answered = try await both(parley.users([ada, ID(999_999), me])).last
-      #expect(answered?.mapValues(\.summary.name) == [ada: "ada", me: "grace"])
       let newest = try await both(parley.messages(in: garden, limit: 2))
       #expect(newest.last?.map(\.text) == ["5", "4"])
       let first = try #require(newest.last?.last?.message)

@@ -23,7 +23,7 @@ import Testing
   #expect(Request<Fact>(.post, "/things/{id}/parts", ["1 2"]).target == "/api/v1/things/1%202/parts")
 }
 
-@Test func `AN-24: a request reaches any path of the site, with and without the token`() {
+@Test func `a request may name any path of the site`() {
   var request = Request<RawResponse>(.get, "/feeds/{name}", ["garden news"], query: [QueryItem("limit", "5")])
   request.base = ""
   #expect(request.target == "/feeds/garden%20news?limit=5")

@@ -5,7 +5,7 @@ import Testing
 
 /// Operations on conversations, against the server.
 @Suite struct OutboxConversationTests {
-  @Test func `operations on a conversation are stored first and applied with their answer`() async throws {
+  @Test func `SK-36: operations on a conversation are stored first and applied with their answer`() async throws {
     try await ScriptedSite.open { site in
       let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `the calls that wait return when the server has the change`() async throws {
+  @Test func `SK-36: the calls that wait return when the server has the change`() async throws {
     try await ScriptedSite.open { site in
       let (ada, grace) = (try SiteClient(site, "ada"), try SiteClient(site, "grace"))
       for client in [ada, grace] { try await client.sync.catchUp() }

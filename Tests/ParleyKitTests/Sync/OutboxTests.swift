@@ -177,7 +177,7 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test func `a sent message is returned with all missed messages`() async throws {
+  @Test func `MB-31: a sent message is returned with all missed messages`() async throws {
     try await ScriptedSite.open { site in
       let garden = try await site.group("ada", "grace")
       try await site.post("0", as: "grace", in: garden)
@@ -191,7 +191,8 @@ private final class SmallDisk: CacheStore {
     }
   }
 
-  @Test(arguments: [false, true]) func `an awaited operation returns the stored message`(isRunning: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `SK-22: an awaited edit or deletion returns the stored message`(isRunning: Bool) async throws {
     try await ScriptedSite.open { site in
       let garden = try await site.group("ada", "grace")
       let ada = try SiteClient(site, "ada")
@@ -209,7 +210,17 @@ private final class SmallDisk: CacheStore {
       await #expect(throws: ClientFault.self) {
         try await outbox.editAndWait(.message(posted.id), in: garden, to: "no")
       }
-      for operation in await outbox.list() { try await outbox.cancel(operation.id) }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `SK-26: a retry returns the operation, and awaited the message`(isRunning: Bool) async throws {
+    try await ScriptedSite.open { site in
+      let garden = try await site.group("ada", "grace")
+      let ada = try SiteClient(site, "ada")
+      try await ada.sync.catchUp()
+      let outbox = ada.outbox
+      if isRunning { try await outbox.start() }
       // A refused message is sent with its new text.
       await #expect(throws: ClientFault.self) {
         try await outbox.sendAndWait(Draft(String(repeating: "x", count: 16_001)), in: garden)
@@ -224,7 +235,13 @@ private final class SmallDisk: CacheStore {
       let waiting = try #require(await outbox.list().first)
       ada.server.set { $0.isOffline = false }
       await outbox.networkAvailable()
-      if await !outbox.list().isEmpty { _ = try? await outbox.retryAndWait(waiting.id) }
+      // While the outbox runs, it may have sent the message before the retry.
+      do {
+        let sent = try await outbox.retryAndWait(waiting.id)
+        #expect(sent?.clientID == waiting.id && sent?.content?.text == "later")
+      } catch OutboxRefusal.unknownOperation {
+        #expect(isRunning)
+      }
       try await wait { await outbox.list().isEmpty }
       #expect(try await site.messages(of: garden, as: "ada").last?.message.content?.text == "later")
       // A message that was never sent.

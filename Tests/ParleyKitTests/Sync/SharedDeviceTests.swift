@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: SessionEnd.allCases)
-  func `the end of a session erases the copy and seals the unsent`(_ end: SessionEnd) async throws {
+  func `SK-35: the end of a session erases the copy and seals the unsent`(_ end: SessionEnd) async throws {
     try await SocketSite.open { site in
       let folder = try Folder()
       defer { folder.remove() }

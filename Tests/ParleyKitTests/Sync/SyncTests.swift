@@ -474,7 +474,7 @@ private struct IncompleteTransport: Transport {
     }
   }
 
-  @Test func `a private channel is created again, and is never shared`() async throws {
+  @Test func `MB-02a: a private channel is created again, and is never shared`() async throws {
     try await ScriptedSite.open { site in
       let ada = try SiteClient(site, "ada")
       try await ada.sync.catchUp()
@@ -493,6 +493,16 @@ private struct IncompleteTransport: Transport {
         try await ada.client.send(.deleteConversation(channel))
         try await ada.sync.catchUp()
       }
+      // The oldest of several counts, such as those of another program.
+      var several: [ID<Conversation>] = []
+      for _ in 0..<2 {
+        let request = Request.createConversation(
+          .channel, type: "com.example.diary", readers: .init(.listed), writers: .init(.listed, isImmutable: true))
+        several.append(try await ada.client.send(request).conversation.id)
+      }
+      try await ada.sync.catchUp()
+      #expect(several[0] < several[1])
+      #expect(try await ada.sync.privateChannel("com.example.diary") == several[0])
     }
   }
 
@@ -533,7 +543,7 @@ private struct IncompleteTransport: Transport {
     }
   }
 
-  @Test func `a fresh answer has all messages as they are, without events`() async throws {
+  @Test func `SK-01: a fresh answer has all messages as they are, without events`() async throws {
     try await ScriptedSite.open { site in
       let room = try await site.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
         .room
@@ -556,7 +566,7 @@ private struct IncompleteTransport: Transport {
     }
   }
 
-  @Test func `the cached answer arrives first, and never after the fresh one`() async throws {
+  @Test func `SK-01: the cached answer arrives first, and never after the fresh one`() async throws {
     var answers: [String] = []
     let (shown, show) = AsyncStream.makeStream(of: Void.self)
     for try await answer in CachedThenFresh(

@@ -9,7 +9,7 @@ public import ParleyModel
 public struct Request<Response: Sendable>: Sendable {
   /// The HTTP method.
   public var method: RequestMethod
-  /// The path that `path` is relative to. Empty for what the site serves besides its API, such as `/health`.
+  /// The path that `path` is relative to. Empty for what the site serves besides its API, such as `/healthz`.
   public var base = "/api/v1"
   /// Relative to `base`, percent-encoded.
   public var path: String
