@@ -229,7 +229,7 @@ let testTargets: [Target] = [
   tests(
     "ParleyKitTests", "parley", "cache-holder", "Samples", "ParleyKit", "ParleyTransport", "ParleyURLSession",
     "ParleyHTTPClient",
-    "API", "Community",
+    "API", "Community", "WebPush",
     "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving", "ParleyNetworking", "Web",
     "ParleyWire", "ParleyJSON", "TestSupport"),
   tests("CommandTests", "ParleyProgram", "Storage", "ParleyJSON"),

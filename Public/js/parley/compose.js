@@ -75,15 +75,16 @@ async function download({ client }, id) {
 }
 
 /**
- * The message of a push message or another notification, from the cache, or else from the server.
+ * The message of a push message, from the cache, or else from the server.
  * @param {Parley} parley
- * @param {string | Record<string, unknown>} payload An event of the API (`{ event: 'message.created', data }`) or `{ message_id: '1042' }`, also as JSON text.
+ * @param {string | Record<string, unknown>} payload The content of a push message (`{ web_push: 8030, notification: { data: { message_id: '1042' } } }`), or an
+ *   event as outgoing webhooks deliver it (`{ event: 'message.created', data }`); also as JSON text.
  * @returns {Promise<Message>}
  */
 export async function messageOfPayload(parley, payload) {
-  const { event, data, ...rest } = typeof payload === 'string' ? JSON.parse(payload) : payload;
-  const named = event === undefined ? rest : data;
-  const id = event?.startsWith('message.') ? named.id : named.message_id;
+  const { event, data, notification } = typeof payload === 'string' ? JSON.parse(payload) : payload;
+  const named = event === undefined ? notification?.data : data;
+  const id = event?.startsWith('message.') ? named?.id : named?.message_id;
   if (typeof id !== 'string') throw new TypeError('the payload names no message');
   const known = await parley.store.get('messages@id', id);
   return known && known.revision >= (named.revision ?? 0) ? known : parley.client.calls.getMessage({ id });

@@ -30,7 +30,7 @@ import Testing
     #expect(try reader.forum(site.forums[0].forum.id)?.title == "Garden")
     #expect(try reader.message(ID(999)) == nil && reader.user(ID(999)) == nil)
     // A notification about a later revision is not answered from the copy.
-    let payload = Array(#"{"message_id":"\#(message.id)","revision":2}"#.utf8)
+    let payload = Array(#"{"event":"message.edited","data":{"id":"\#(message.id)","revision":2}}"#.utf8)
     #expect(try reader.message(of: MessagePayload(payload)) == nil)
   }
 

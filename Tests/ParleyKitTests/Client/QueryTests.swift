@@ -3,6 +3,7 @@ import ParleyModel
 import Testing
 
 @testable import ParleyKit
+@testable import WebPush
 
 @Suite struct QueryTests {
   private func open(_ site: SocketSite, _ name: String, _ network: CuttableTransport) throws -> Parley {
@@ -16,7 +17,8 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{"message_id":"12"}"#, 12, nil), (#"{"message_id":"12","revision":3,"alert":"Ada"}"#, 12, 3),
+      (#"{"notification":{"data":{"message_id":"12"}}}"#, 12, nil),
+      (#"{"notification":{"title":"Ada","data":{"message_id":"12","revision":3}}}"#, 12, 3),
       (#"{"event":"message.created","id":"9","data":{"id":"12","revision":1,"text":"hello"}}"#, 12, 1),
       (#"{"event":"action.added","id":"9","data":{"message_id":"12","actions":{}}}"#, 12, nil),
       (#"{"event":"notification.created","data":{"id":"9","message_id":"12"}}"#, 12, nil),
@@ -26,9 +28,31 @@ import Testing
     #expect(read.message == ID(id) && read.revision == revision)
   }
 
-  @Test(arguments: ["", "[]", "{}", #"{"message_id":12}"#, #"{"event":"message.created"}"#, #"{"message_id":"-1"}"#])
+  @Test(
+    arguments: [
+      "", "[]", "{}", #"{"message_id":"12"}"#, #"{"event":"message.created"}"#, #"{"notification":{"title":"Ada"}}"#,
+      #"{"notification":{"data":{"message_id":12}}}"#, #"{"notification":{"data":{"message_id":"-1"}}}"#,
+      #"{"notification":{"data":{"kind":"token","message_id":null}}}"#,
+    ])
   func `a payload without a message id is refused`(text: String) {
     #expect(throws: ClientFault.self) { try MessagePayload(payload(text)) }
+  }
+
+  @Test(arguments: [1, nil] as [Int?])
+  func `the content of a push message has a message id`(revision: Int?) throws {
+    let content = PushPayload(
+      title: "Ada", body: "hello", navigate: "https://example.org/m/12", tag: "c7", badge: 3,
+      data: .init(
+        notification: "40", kind: "mention", conversation: "7", message: "12", revision: revision, sender: "Ada"))
+    let read = try MessagePayload(content.content(isShort: false).json)
+    #expect(read.message == ID(12) && read.revision == revision)
+  }
+
+  @Test func `the content of a push message without a message is refused`() {
+    let content = PushPayload(
+      title: "Parley", body: "New sign-in", navigate: "https://example.org/you/signins", tag: "n40", badge: 0,
+      data: .init(notification: "40", kind: "sign_in"))
+    #expect(throws: ClientFault.self) { try MessagePayload(content.content(isShort: false).json) }
   }
 
   @Test func `a notification resolves to its message, fetched only if not cached`() async throws {
@@ -47,7 +71,8 @@ import Testing
 
       network.cut()
       #expect(try await parley.message(ofPayload: notification).text == "one")
-      let later = payload(#"{"message_id":"\#(posted.message.id)","revision":2}"#)
+      let later = payload(
+        #"{"notification":{"data":{"message_id":"\#(posted.message.id)","revision":2}}}"#)
       await #expect(throws: ClientFault.self) { try await parley.message(ofPayload: later) }
       network.restore()
       _ = try await grace.send(posted.edit("two"))
@@ -58,10 +83,10 @@ import Testing
 
       let room = try await site.room()
       let elsewhere = try await site.client("ada").send(.postMessage(in: room, "elsewhere"))
-      let there = payload(#"{"message_id":"\#(elsewhere.message.id)"}"#)
+      let there = payload(#"{"notification":{"data":{"message_id":"\#(elsewhere.message.id)"}}}"#)
       #expect(try await parley.message(ofPayload: there).text == "elsewhere")
       await #expect(throws: SyncRefusal.unknownMessage) {
-        try await parley.message(ofPayload: payload(#"{"message_id":"999999"}"#))
+        try await parley.message(ofPayload: payload(#"{"notification":{"data":{"message_id":"999999"}}}"#))
       }
     }
   }

@@ -267,7 +267,7 @@ import ParleyTransport
   // MARK: Extensions
 
   private static func readCopy(in folder: String) async throws {
-    let (path, bytes) = (folder + "/cache.db", Array(#"{"message_id":"9"}"#.utf8))
+    let (path, bytes) = (folder + "/cache.db", Array(#"{"notification":{"data":{"message_id":"9"}}}"#.utf8))
     let client = try Parley.preview().client
     // Guide:
     let store = try DiskStore(path, isShared: true)

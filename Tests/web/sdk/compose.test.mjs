@@ -1,6 +1,7 @@
 // Messages made from other messages, against the daemon.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test, { after, afterEach, before } from 'node:test';
 
 import {
@@ -9,6 +10,7 @@ import {
 import { Daemon, WebSocket } from './daemon.mjs';
 import { until } from './until.mjs';
 
+const guide = new URL('../../../Documentation/pages/notifications.md', import.meta.url);
 let daemon;
 let ada;
 let grace;
@@ -74,19 +76,32 @@ test('a file that may not be read is a problem', async () => {
   await assert.rejects(copyOf(parley, message), { code: 'not_found' });
 });
 
+/** The example of the documentation, about another message. */
+function documentedPush({ id, revision }) {
+  const example = readFileSync(guide, 'utf8').match(/^\{"web_push".*$/m)[0];
+  const push = JSON.parse(example);
+  push.notification.data = { ...push.notification.data, message_id: id, revision };
+  return push;
+}
+
 test('the message of a push message comes from the cache, and from the server if the cached one is outdated', async () => {
   const parley = await opened();
   const [message] = (await sendAndWait(parley, room, { text: 'ring' })).slice(-1);
   let requests = 0;
   parley.client.onActivity = () => requests++;
-  assert.equal((await messageOfPayload(parley, { message_id: message.id })).text, 'ring');
+  assert.equal((await messageOfPayload(parley, documentedPush(message))).text, 'ring');
+  assert.equal((await messageOfPayload(parley, JSON.stringify(documentedPush(message)))).text, 'ring');
   assert.equal((await messageOfPayload(parley, JSON.stringify({ event: 'message.created', data: message }))).text, 'ring');
   assert.equal(requests, 0);
   await ada.client.calls.editMessage({ id: message.id, body: { text: 'ring twice' } });
-  const found = await messageOfPayload(parley, { event: 'message.edited', data: { id: message.id, revision: message.revision + 1 } });
+  const found = await messageOfPayload(parley, documentedPush({ ...message, revision: message.revision + 1 }));
   assert.equal(found.text, 'ring twice');
+  const edited = { event: 'message.edited', data: { id: message.id, revision: message.revision + 1 } };
+  assert.equal((await messageOfPayload(parley, edited)).text, 'ring twice');
   await assert.rejects(messageOfPayload(parley, { event: 'forum.updated', data: { id: '3' } }), TypeError);
-  await assert.rejects(messageOfPayload(parley, { message_id: '424242' }), { code: 'not_found' });
+  await assert.rejects(messageOfPayload(parley, { web_push: 8030, notification: { title: 'Parley' } }), TypeError);
+  await assert.rejects(messageOfPayload(parley, { message_id: message.id }), TypeError);
+  await assert.rejects(messageOfPayload(parley, documentedPush({ id: '424242', revision: 1 })), { code: 'not_found' });
 });
 
 test('the private channel of a type is the same on all devices, and never one that others are in', async () => {

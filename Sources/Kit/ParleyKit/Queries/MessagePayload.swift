@@ -4,7 +4,8 @@ public import ParleyModel
 /// The payload of a push notification. Only its message id and revision are used; the content is fetched from the
 /// server.
 ///
-/// Either an event of the contract (`{"event":"message.created","data":{…}}`) or `{"message_id":"1042"}`.
+/// The content of a push message (`{"web_push":8030,"notification":{…,"data":{"message_id":"1042"}}}`), or an event as outgoing
+/// webhooks deliver it (`{"event":"message.created","data":{…}}`).
 public struct MessagePayload: JSONReadable, Sendable, Hashable {
   /// The message of the notification.
   public let message: ID<Message>
@@ -21,7 +22,8 @@ public struct MessagePayload: JSONReadable, Sendable, Hashable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     let event: String? = try object.optional("event")
-    if event != nil { object = try object.object("data") }
+    if event == nil { object = try object.object("notification") }
+    object = try object.object("data")
     let isMessage = event?.hasPrefix("message.") ?? false
     message = try object.read(isMessage ? "id" : "message_id")
     revision = try object.optional("revision")
