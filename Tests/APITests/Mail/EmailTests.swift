@@ -105,8 +105,8 @@ import Testing
     try await Village.open(.inMemory) { village in
       try await village.confirmEmail("grace@example.org", of: "grace")
       try await village.confirmEmail("ada@example.org", of: "ada")
-      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "moderator"])
-      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest"])
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "moderator", "end_sessions": false])
+      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest", "end_sessions": false])
       let sent = await village.mail()
       #expect(sent.map(\.to.description) == ["grace@example.org"])
       #expect(sent.first?.subject.contains("role") == true)

@@ -116,6 +116,35 @@ import Testing
     }
   }
 
+  /// Reasons to drop a notification that waits.
+  enum End: CaseIterable {
+    case block, lostConversation, levelNothing, forumLevelNothing, ban, disabled
+  }
+
+  @Test(arguments: End.allCases) func `a notification that has ended is not mailed`(end: End) async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let (forum, room) = try await village.garden("shed", "private", members: ["grace", "linus"])
+      try await village.confirmEmail("grace@example.org", of: "grace")
+      try await village.confirmEmail("linus@example.org", of: "linus")
+      try await village.post("hello @grace and @linus", in: room, as: "ada")
+      switch end {
+      case .block: try await village.setRelation("grace", "block", "ada")
+      case .lostConversation: try await village.expect(204, .delete, "/forums/\(forum)/members/@grace", as: "ada")
+      case .levelNothing:
+        try await village.expect(200, .put, "/conversations/\(room)/level", as: "grace", ["level": "nothing"])
+      case .forumLevelNothing:
+        try await village.expect(200, .put, "/forums/\(forum)/level", as: "grace", ["level": "nothing"])
+      case .ban: try await village.expect(200, .put, "/users/@grace/ban", as: "ada", ["reason": "spam"])
+      case .disabled: try await village.expect(200, .patch, "/users/@grace", as: "ada", ["disabled": true])
+      }
+      clock.add(Self.delay)
+      // The other recipient gets the mail.
+      #expect(await village.mail().map(\.to.description) == ["linus@example.org"])
+      #expect(await village.mail().isEmpty)
+    }
+  }
+
   @Test func `a security notice is mailed at once, whatever the settings`() async throws {
     try await open { village, _, _ in
       try await village.expect(200, .patch, "/me/notifications", as: "grace", ["paused": true])

@@ -46,6 +46,37 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (.secondFactorDisabled, "grace", nil, "You turned off two-step sign-in. Not you? Change your password."),
+      (.secondFactorDisabled, "ada", nil, "ada turned off your two-step sign-in"),
+      (.report, "linus", nil, "linus reported a message"), (.report, nil, nil, "There is a new report to review"),
+      (.alert, nil, "clock_step", "The clock of the server was changed."),
+      (.alert, nil, "unheard_of", "The server needs attention."),
+    ] as [(Notification.Kind, String?, String?, String)])
+  func `a notice says who did it`(
+    kind: Notification.Kind, actor: String?, alert: String?, sentence: String
+  ) async throws {
+    try await open { village, device, _ in
+      let (grace, actor) = (village.user("grace"), actor.map { village.user($0) })
+      try await village.community.store.write { tx throws(Refusal) in
+        try tx.addNotification(kind, of: grace, alert: alert, by: actor)
+      }
+      #expect(try device.open(try #require(await village.push().first))["notification.body"] == sentence)
+    }
+  }
+
+  @Test func `a notice of a sign-in opens the list of sign-ins with its session`() async throws {
+    try await open { village, device, _ in
+      // The first device of a user is not a new one.
+      try await village.signIn("grace", "grace’s password", on: "laptop")
+      _ = await village.push()
+      let session = try #require(try await village.signIn("grace", "grace’s password", on: "phone")["id"])
+      let shown = try device.open(try #require(await village.push().first))
+      #expect(shown["notification.navigate"] == "https://example.org/you/signins?session=\(session)")
+    }
+  }
+
   @Test func `time to live and urgency depend on the kind`() async throws {
     try await open { village, _, room in
       func sent() async throws -> [String?] {

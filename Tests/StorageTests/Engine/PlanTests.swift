@@ -394,6 +394,7 @@ import Testing
     }
     _ = try tx.sessions(.session, of: RawDatabase.ada, slice, current: nil)
     _ = try tx.signIns(of: RawDatabase.ada, slice)
+    _ = try tx.signIn(to: ID(7), of: RawDatabase.ada)
     _ = try tx.pushSubscriptions(of: RawDatabase.ada, slice, current: nil)
     for maker in [nil, RawDatabase.ada] { _ = try tx.invites(by: maker, slice) }
     _ = try tx.users(namePrefix: "a", slice)

@@ -32,6 +32,9 @@ class SecondFactor(Village):
         valid = {self.app.at(int(time.time()) + 30 * step) for step in range(-360, 361)}
         return next(code for code in map("{:06}".format, range(1_000)) if code not in valid)
 
+    def sign_ins(self, page):
+        return page.request.get(f"{self.origin}/api/v1/me/sign-ins").json()["data"]
+
     def test_a_foreign_device_is_signed_out_and_its_traces_are_listed(self):
         page = self.page(self.context("phone"))
         self.sign_in(page.context, "grace", anew=True)
@@ -40,8 +43,14 @@ class SecondFactor(Village):
         token = thief.post(f"{self.origin}/api/v1/sessions", data=body).json()["token"]
         headers = {"Authorization": f"Bearer {token}"}
         self.assertEqual(thief.get(f"{self.origin}/api/v1/me", headers=headers).status, 200)
-        self.open(page, "/you/signins")
+        # A later sign-in stands above, so the link of the mail has to name the session.
+        self.sign_in(self.context("desktop"), "grace", anew=True)
+        session = next(it["session_id"] for it in self.sign_ins(page) if it["device"] == "stolen phone")
+        self.open(page, f"/you/signins?session={session}")
         main = page.get_by_role("main")
+        expect(main.get_by_role("heading", name="Was this you?")).to_be_visible()
+        self.photograph(page, "chosen-sign-in")
+        self.assert_accessible(page, "chosen sign-in")
         main.get_by_role("button", name="This wasn't me").first.click()
         expect(page.get_by_text("That device is signed out. Choose a new password.")).to_be_visible()
         expect(page).to_have_url(f"{self.origin}/you/password?after=theft")

@@ -112,8 +112,8 @@ async function twostep(shell, column) {
   return (await import('../account/security/twostep.js')).twoStep(shell, column);
 }
 
-async function signins(shell, column) {
-  return (await import('../account/security/signins.js')).signIns(shell, column);
+async function signins(shell, column, query) {
+  return (await import('../account/security/signins.js')).signIns(shell, column, query);
 }
 
 async function drafts(shell, column) {

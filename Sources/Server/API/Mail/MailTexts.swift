@@ -12,15 +12,15 @@ extension Languages {
           guard let key = PageText.Key(rawValue: text.rawValue) else { return text.rawValue }
           return words.said(key, parameters, count: count)
         },
-        headline: { kind, name in words.filled(kind.headline, name: words.isolated(name)) })
+        headline: { words.filled($0.mailKey, name: words.isolated($0.name)) }, minute: { words.minute($0) })
     }
   }
 }
 
-extension Notification.Kind {
+extension NotificationHeadline {
   /// The text of a notification, with the name of its actor.
-  fileprivate var headline: PageText.Key {
-    switch self {
+  fileprivate var mailKey: PageText.Key {
+    switch kind {
     case .mention: .inboxMention
     case .reply: .inboxReply
     case .direct: .mailDirect

@@ -19,22 +19,22 @@ extension Languages {
         case (_, _): .pushSeveralFromIn
         }
       return words.said(key, ["n": "\(count)", "name": name ?? "", "title": title ?? ""], count: nil)
-    case .notification(let kind, let name): return words.filled(kind.key, name: name)
+    case .notification(let headline): return words.filled(headline.key, name: headline.name)
     }
   }
 }
 
-extension Notification.Kind {
+extension NotificationHeadline {
   /// The text of a notification without a message.
   var key: PageText.Key {
-    switch self {
+    switch kind {
     case .mention, .reply, .direct, .room: .pushMessage
     case .request: .inboxRequest
-    case .report: .inboxReport
+    case .report: hasActor ? .inboxReport : .inboxReportFound
     case .warning: .inboxWarning
     case .token: .inboxToken
     case .secondFactorEnabled: .inboxSecondFactorEnabled
-    case .secondFactorDisabled: .inboxSecondFactorDisabled
+    case .secondFactorDisabled: isOwn ? .inboxSecondFactorDisabledSelf : .inboxSecondFactorDisabled
     case .recoveryCodesCreated: .inboxRecoveryCodesCreated
     case .recoveryCodeUsed: .inboxRecoveryCodeUsed
     case .signIn: .inboxSignIn
@@ -44,7 +44,7 @@ extension Notification.Kind {
     case .passkeyCopied: .inboxPasskeyCopied
     case .identityLinked: .inboxIdentityLinked
     case .identityUnlinked: .inboxIdentityUnlinked
-    case .alert: .inboxAlert
+    case .alert: alert.flatMap { PageText.Key(rawValue: "inbox.alert.\($0)") } ?? .inboxAlert
     }
   }
 }

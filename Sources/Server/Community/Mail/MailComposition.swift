@@ -13,7 +13,9 @@ struct ComposedMail: Sendable {
 
 extension ReadTransaction {
   /// The mail of a notification; nil if it is not to be sent any more.
-  func notificationMail(_ due: DueMail, over service: MailService) throws(Refusal) -> ComposedMail? {
+  func notificationMail(
+    _ due: DueMail, over service: MailService, in zones: TimeZones
+  ) throws(Refusal) -> ComposedMail? {
     guard let recipient = try mailRecipient(due.user),
       let address = (due.address ?? recipient.address).flatMap({ MailAddress($0) }),
       let user = try user(due.user), user.standing?.state == .active
@@ -31,6 +33,10 @@ extension ReadTransaction {
     let wanted = try wantedNotifications(ids, settings, caller)
     guard let first = wanted.first, let last = wanted.last else { return nil }
     var content = try content(of: first, others: wanted.count - 1, for: recipient, over: service)
+    if let session = first.notification.session {
+      content.facts = try facts(of: session, for: due.user, settings.digestZone, zones, content.words)
+      content.note = content.words(.signIn)
+    }
     let replyTo = last.message.flatMap { service.replyAddress(of: due.user, at: address, to: $0.id, at: now) }
     if replyTo != nil { content.footer.insert((text: content.words(.replyHint), url: nil), at: 0) }
     var message = content.message(
@@ -75,7 +81,8 @@ extension ReadTransaction {
     let name = shows == .nothing ? nil : actor.flatMap { $0.displayName ?? $0.name }
     var headline =
       notification.kind == .direct
-      ? words(.direct, ["name": name ?? site.name]) : words.headline(notification.kind, name ?? site.name)
+      ? words(.direct, ["name": name ?? site.name])
+      : words.headline(NotificationHeadline(notification, for: recipient.user, actor: name, site: site.name))
     if shows == .text, let id = notification.conversation, notification.kind != .direct,
       let title = try conversation(id)?.title
     {
@@ -87,7 +94,9 @@ extension ReadTransaction {
       if !text.isEmpty { content.quote = (name: name ?? "", text: text) }
     }
     if others > 0 { content.note = words(.more, count: others) }
-    content.action = (label: words(.open), url: service.origin + notification.path)
+    content.action = (
+      label: words(notification.kind.action, ["site": site.name]), url: service.origin + notification.path
+    )
     if notification.kind.isSecurity {
       content.footer = [(text: words(.security), url: nil)]
       return content
@@ -97,6 +106,41 @@ extension ReadTransaction {
     content.footer = [(text: words(.reason), url: nil)]
     content.addListFooter(for: recipient.user, over: service)
     return content
+  }
+}
+
+extension ReadTransaction {
+  /// The device, the time and the network of a sign-in, as far as they are known.
+  private func facts(
+    of session: ID<Session>, for user: ID<User>, _ zone: String?, _ zones: TimeZones, _ words: MailTexts.Words
+  ) throws(Refusal) -> [String] {
+    guard let signIn = try signIn(to: session, of: user) else { return [] }
+    var facts: [String] = []
+    if !signIn.device.isEmpty { facts.append(words(.signInDevice, ["device": signIn.device])) }
+    let rules = zone.flatMap { zones.rules(of: $0) }
+    let offset = Int64(rules?.offset(at: Int(signIn.createdAt / 1_000)) ?? 0) * 1_000
+    let time = "\(words.minute(signIn.createdAt + offset)) (\(rules == nil ? "UTC" : zone ?? "UTC"))"
+    facts.append(words(.signInTime, ["time": time]))
+    if let network = signIn.address { facts.append(words(.signInNetwork, ["network": network])) }
+    return facts
+  }
+}
+
+extension Notification.Kind {
+  /// The words of the button that opens the page of the notification.
+  fileprivate var action: MailTexts.Text {
+    switch self {
+    case .mention, .reply, .direct, .room, .request: .open
+    case .report: .openReports
+    case .warning: .digestOpen
+    case .token: .openTokens
+    case .secondFactorEnabled, .secondFactorDisabled, .recoveryCodesCreated, .recoveryCodeUsed: .openTwoStep
+    case .signIn: .notMe
+    case .endpointDisabled: .openWebhooks
+    case .passkeyCreated, .passkeyDeleted, .passkeyCopied: .openPasskeys
+    case .identityLinked, .identityUnlinked: .openAccounts
+    case .alert: .openAdmin
+    }
   }
 }
 

@@ -5,6 +5,8 @@ import ParleyModel
 struct MailContent: Sendable {
   var subject: String
   var lead: String
+  /// Below the lead, each on one line.
+  var facts: [String] = []
   /// A message: its author and its text.
   var quote: (name: String, text: String)?
   var items: [Item] = []
@@ -54,6 +56,7 @@ struct MailContent: Sendable {
 
   private func text(of site: String) -> String {
     var parts = [lead]
+    if !facts.isEmpty { parts.append(facts.joined(separator: "\n")) }
     if let quote {
       let lines = quote.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       parts.append(lines.map { "> \($0)" }.joined(separator: "\n"))
@@ -82,6 +85,9 @@ struct MailContent: Sendable {
       <p style="margin:0 0 16px"><strong>\(Self.escaped(lead))</strong></p>
 
       """
+    if !facts.isEmpty {
+      html += "<p style=\"margin:0 0 16px\">\(facts.map(Self.escaped).joined(separator: "<br>\n"))</p>\n"
+    }
     if let quote {
       html += """
         <blockquote dir="auto" style="margin:0 0 16px;padding:0 12px;border-inline-start:3px solid #8c959f;\

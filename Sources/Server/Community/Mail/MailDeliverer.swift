@@ -232,10 +232,11 @@ public actor MailDeliverer {
   private func compose(_ mail: DueMail) async throws(Refusal) -> ComposedMail? {
     let service = service
     if mail.kind == .notification || mail.kind == .weeklyDigest {
-      return try await community.store.readInBackground { [bounds = community.bounds] tx throws(Refusal) in
+      let (bounds, zones) = (community.bounds, community.timeZones)
+      return try await community.store.readInBackground { tx throws(Refusal) in
         guard tx.now - mail.createdAt < Self.maxAge else { return nil }
         return mail.kind == .notification
-          ? try tx.notificationMail(mail, over: service) : try tx.digestMail(mail, bounds, over: service)
+          ? try tx.notificationMail(mail, over: service, in: zones) : try tx.digestMail(mail, bounds, over: service)
       }
     }
     return try await community.store.write { tx throws(Refusal) in

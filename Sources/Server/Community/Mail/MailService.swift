@@ -57,7 +57,15 @@ public struct MailTexts: Sendable {
     case direct = "page.mail.direct"
     case `in` = "page.mail.in"
     case more = "page.mail.more"
+    case notMe = "signIns.notMe"
     case open = "page.mail.open"
+    case openAccounts = "page.mail.openAccounts"
+    case openAdmin = "page.mail.openAdmin"
+    case openPasskeys = "page.mail.openPasskeys"
+    case openReports = "page.mail.openReports"
+    case openTokens = "page.mail.openTokens"
+    case openTwoStep = "page.mail.openTwoStep"
+    case openWebhooks = "page.mail.openWebhooks"
     case passwordChanged = "page.mail.passwordChanged"
     case passwordChangedSubject = "page.mail.passwordChangedSubject"
     case reason = "page.mail.reason"
@@ -78,6 +86,10 @@ public struct MailTexts: Sendable {
     case roleChangedSubject = "page.mail.roleChangedSubject"
     case security = "page.mail.security"
     case settings = "page.mail.settings"
+    case signIn = "page.mail.signIn"
+    case signInDevice = "page.mail.signInDevice"
+    case signInNetwork = "page.mail.signInNetwork"
+    case signInTime = "page.mail.signInTime"
     case test = "page.mail.test"
     case testSubject = "page.mail.testSubject"
     case unsubscribe = "page.mail.unsubscribe"
@@ -90,17 +102,21 @@ public struct MailTexts: Sendable {
     /// `ltr` or `rtl`.
     let direction: String
     let say: @Sendable (_ text: Text, _ parameters: [String: String], _ count: Int?) -> String
-    let headline: @Sendable (_ kind: Notification.Kind, _ name: String) -> String
+    let headline: @Sendable (NotificationHeadline) -> String
+    /// A time in milliseconds since 1970, in UTC.
+    let minute: @Sendable (_ time: Int64) -> String
 
     public init(
       language: String, direction: String,
       say: @escaping @Sendable (_ text: Text, _ parameters: [String: String], _ count: Int?) -> String,
-      headline: @escaping @Sendable (_ kind: Notification.Kind, _ name: String) -> String
+      headline: @escaping @Sendable (NotificationHeadline) -> String,
+      minute: @escaping @Sendable (_ time: Int64) -> String
     ) {
       self.language = language
       self.direction = direction
       self.say = say
       self.headline = headline
+      self.minute = minute
     }
 
     func callAsFunction(_ text: Text, _ parameters: [String: String] = [:], count: Int? = nil) -> String {

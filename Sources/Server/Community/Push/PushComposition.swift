@@ -70,7 +70,8 @@ extension ReadTransaction {
       }
     } else {
       title = site
-      body = service.texts.say(.notification(notification.kind, name: name ?? site), language)
+      let headline = NotificationHeadline(notification, for: push.subscription.user, actor: name, site: site)
+      body = service.texts.say(.notification(headline), language)
     }
     return PushPayload(
       title: title, body: body, navigate: service.origin + notification.path, tag: push.topic,
@@ -117,7 +118,7 @@ extension Notification {
     case .identityLinked, .identityUnlinked: return "/you/accounts"
     case .endpointDisabled: return "/admin/endpoints"
     case .alert: return "/admin"
-    case .signIn: return "/you/signins"
+    case .signIn: return session.map { "/you/signins?session=\($0)" } ?? "/you/signins"
     case .mention, .reply, .direct, .room, .warning: return "/"
     }
   }

@@ -55,8 +55,8 @@ public struct PushTexts: Sendable {
     case message
     /// Several unread messages of a conversation: of one sender, if there is a name, and with the title of the conversation.
     case several(Int, name: String?, title: String?)
-    /// A notification about no message, with the name of its actor.
-    case notification(Notification.Kind, name: String)
+    /// A notification about no message.
+    case notification(NotificationHeadline)
     case test
   }
 

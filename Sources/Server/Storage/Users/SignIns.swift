@@ -16,11 +16,23 @@ extension ReadTransaction {
           limit $4
           """), user.number, page.number(), Int(now - SignIn.retention), slice.limit
       ) { row in
-        SignIn(
-          id: ID(try row.int(0)), createdAt: Int64(try row.int(1)), method: try row.word(2), result: try row.word(3),
-          device: try row.text(4), address: try row.optionalText(5), isNewDevice: try row.int(6) == 1,
-          session: try row.optionalInt(7).map { ID($0) })
+        try SignIn(row)
       }
+    }
+  }
+
+  /// The sign-in that opened a session; nil if it is no longer kept.
+  public func signIn(to session: ID<Session>, of user: ID<User>) throws(Refusal) -> SignIn? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, created_at, method, result, device, address, new_device, session_id
+        from sign_in
+        where user_id = $1 and session_id = $2
+        order by id desc
+        limit 1
+        """, user.number, session.number
+      ) { row in try SignIn(row) }
     }
   }
 
@@ -99,5 +111,14 @@ extension WriteTransaction {
         )
         """, Int(now - SignIn.retention), limit) == limit
     }
+  }
+}
+
+extension SignIn {
+  fileprivate init(_ row: borrowing Row) throws {
+    self.init(
+      id: ID(try row.int(0)), createdAt: Int64(try row.int(1)), method: try row.word(2), result: try row.word(3),
+      device: try row.text(4), address: try row.optionalText(5), isNewDevice: try row.int(6) == 1,
+      session: try row.optionalInt(7).map { ID($0) })
   }
 }

@@ -1,4 +1,5 @@
-// The sign-ins to the account and the failed attempts, and what to do about a foreign one.
+// The sign-ins to the account and the failed attempts, and what to do about a foreign one. A mail or a notification about a sign-in
+// names its session, and that entry stands first.
 
 import { el, refill } from '../../core/dom.js';
 import { say, sayProblem } from '../../core/text/text.js';
@@ -7,19 +8,24 @@ import { button, whileBusy } from '../../parts/forms/button.js';
 import { empty } from '../../parts/lists/empty.js';
 import { toast } from '../../parts/overlays/toast.js';
 
-export async function signIns(shell, column) {
+export async function signIns(shell, column, query) {
   const list = el('div.setting-list');
   const more = button(say('act.more'), { kind: 'quiet', on: () => whileBusy(more, load).catch((error) => toast(sayProblem(error))) });
+  const session = query.get('session');
+  let chosen;
   let next;
   const load = async () => {
     const page = await shell.site.client.calls.listSignIns({ query: { next } });
     list.append(...page.data.map((it) => row(shell, it)));
+    chosen ??= page.data.find((it) => session && it.session_id === session);
     next = page.next;
     more.hidden = !next;
   };
-  await load();
+  do await load();
+  while (session && !chosen && next);
   refill(
     column,
+    chosen && [el('h2.section-title', null, say('signIns.chosen')), el('div.setting-list', null, row(shell, chosen))],
     el('p.second', null, say('signIns.lead')),
     list.childElementCount ? list : empty(say('signIns.none'), { picture: 'clock' }),
     el('div.form-foot', null, more),
