@@ -171,6 +171,8 @@ public struct FieldFault: Sendable, Hashable {
     case unreachable
     /// A code of a second factor that was used before.
     case used
+    /// A recovery code that was used before, and none is left.
+    case noneLeft
     /// A code of another time: the clock of the device is wrong.
     case clockOff
     /// The server has lost the key of its sealed secrets, so it can't check codes of authenticator apps.
@@ -194,6 +196,7 @@ public struct FieldFault: Sendable, Hashable {
       case .mismatch: "mismatch"
       case .unreachable: "unreachable"
       case .used: "used"
+      case .noneLeft: "none_left"
       case .clockOff: "clock_off"
       case .keyLost: "key_lost"
       case .passkey(let fault): fault.rawValue

@@ -122,6 +122,24 @@ import Testing
     }
   }
 
+  @Test func `the last recovery code names no other one`() async throws {
+    let clock = StoppedClock()
+    try await Village.open(.inMemory, clock: clock.read) { village in
+      let app = try await AuthenticatorApp(village, clock, for: "grace")
+      for code in app.recoveryCodes.dropLast() { #expect(try await app.result(code) == "201") }
+      #expect(try await app.result(app.recoveryCodes[0]) == "used")
+      #expect(try await app.result(app.recoveryCodes[9]) == "201")
+      #expect(try await app.result(app.recoveryCodes[0]) == "none_left")
+      let entries = try await village.expect(200, .get, "/me/sign-ins", as: "grace")
+      #expect(entries["data.0.result"] == "used_code")
+      // Codes of the app are not affected.
+      app.nextStep()
+      let typed = try app.code()
+      #expect(try await app.result(typed) == "201")
+      #expect(try await app.result(typed) == "used")
+    }
+  }
+
   @Test func `a code of another user is of no use`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in

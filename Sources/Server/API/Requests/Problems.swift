@@ -246,8 +246,8 @@ extension Problem.FieldProblem {
   init(_ fault: FieldFault) {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
-      case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable, .used, .clockOff,
-        .keyLost, .passkey:
+      case .missing, .unknownField, .invalid, .tooCommon, .taken, .unknown, .mismatch, .unreachable, .used, .noneLeft,
+        .clockOff, .keyLost, .passkey:
         []
       case .notAllowed(let allowed): [("allowed", .list(allowed))]
       case .tooShort(let min): [("min", .number(min))]

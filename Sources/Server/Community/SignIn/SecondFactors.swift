@@ -192,7 +192,7 @@ extension WriteTransaction {
     case .taken:
       try addNotification(.recoveryCodeUsed, of: user, by: user)
       return .recovery
-    case .alreadyUsed: throw .invalid("code", .used)
+    case .alreadyUsed: throw .invalid("code", try recoveryCodeCount(of: user) > 0 ? .used : .noneLeft)
     case .unknown: throw .invalid("code", .invalid)
     }
   }

@@ -101,10 +101,11 @@ extension Community {
       do throws(Refusal) { kind = try tx.useUp(code, of: user, secrets) } catch .invalid(let faults) {
         // The lost key of the server is not a fault of the code.
         if faults.contains(where: { $0.code == .keyLost }) { throw .invalid(faults) }
+        let isUsed = faults.contains { $0.code == .used || $0.code == .noneLeft }
         // The entry is an outcome of the transaction; a wrong code has changed nothing.
         try tx.addSignIn(
           RecoveryCode.isLike(code) ? .recoveryCode : .appCode,
-          faults.contains { $0.code == .used } ? .usedCode : .wrongCode, of: user, on: origin.name(of: device),
+          isUsed ? .usedCode : .wrongCode, of: user, on: origin.name(of: device),
           from: origin.address)
         return .failure(.invalid(faults))
       }

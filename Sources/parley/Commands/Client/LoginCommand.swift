@@ -58,6 +58,7 @@ enum LoginCommand {
       guard let fault = error.problem?.errors.first, fault.field == "code" else { throw error }
       switch fault.code {
       case "used": return Outcome(.failure, "\(client.server) has seen this code before. Wait for the next one.")
+      case "none_left": return Outcome(.failure, "No recovery code is left. Ask an admin of \(client.server).")
       case "clock_off": return Outcome(.failure, "This code is of another time. Check the clock of your phone.")
       default: return Outcome(.failure, "\(client.server) rejected the code.")
       }
