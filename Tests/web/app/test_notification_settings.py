@@ -6,6 +6,9 @@ from playwright.sync_api import expect
 from test_flows import Village
 
 
+NOW = "Notifications appear while the app is open. This site sends no push messages."
+
+
 class NotificationSettings(Village):
     def stored(self, name="ada"):
         return self.call("GET", "/me/notifications", token=self.tokens[name])
@@ -31,21 +34,29 @@ class NotificationSettings(Village):
                 self.setUp()
                 page, other = self.settings(size), self.settings()
                 state = page.get_by_role("status").filter(has_text="otifications")
-                expect(state).to_have_text("Notifications are sent to your devices.")
-                page.get_by_role("switch", name="@room").uncheck()
+                # A site without an https address sends no push messages, and says so.
+                expect(state).to_have_text(NOW)
+                expect(page.get_by_text("this site has no https address for push messages")).to_be_visible()
+                room, mentions, pause = (page.get_by_role("switch", name=it) for it in ("@room", "Mentions", "Pause all"))
+                expect(room).to_have_accessible_description("Shown while the app is open")
+                room.uncheck()
+                expect(room).to_have_accessible_description("In your inbox only")
                 self.eventually(page, False, lambda: self.stored()["push"]["room"])
                 expect(other.get_by_role("switch", name="@room")).not_to_be_checked()
                 self.assertTrue(self.stored()["push"]["mention"])
                 page.get_by_label("Snooze").select_option(label="For 1 hour")
                 expect(state).to_have_text(re.compile("^Snoozed until "))
+                expect(mentions).to_have_accessible_description("In your inbox only, for now")
                 expect(other.get_by_label("Snooze")).to_have_value("until")
                 self.photograph(page, f"notification-settings-{size}")
                 self.assert_accessible(page, "the settings of notifications")
                 page.get_by_label("Snooze").select_option(label="Off")
-                expect(state).to_have_text("Notifications are sent to your devices.")
+                expect(state).to_have_text(NOW)
+                expect(mentions).to_have_accessible_description("Shown while the app is open")
                 self.assertIsNone(self.stored()["snoozed_until"])
-                page.get_by_role("switch", name="Pause all notifications").check()
+                pause.check()
                 expect(state).to_have_text(re.compile("^Notifications are paused"))
+                expect(pause).to_have_accessible_description("Nothing is sent until you turn this off.")
                 self.eventually(page, True, lambda: self.stored()["paused"])
                 for it in (page, other):
                     it.context.close()
@@ -67,19 +78,19 @@ class NotificationSettings(Village):
         page = self.settings()
         names = ("Mentions", "Replies to you", "Direct messages", "Message requests")
         page.evaluate("""names => {
-            for (const it of document.querySelectorAll("main label.switch")) if (names.includes(it.textContent)) it.querySelector("input").click();
+            for (const it of document.querySelectorAll("main label.switch")) if (names.includes(it.querySelector(".switch-words > :first-child").textContent)) it.querySelector("input").click();
         }""", names)
         kinds = ("mention", "reply", "direct", "request")
         self.eventually(page, [False] * 4, lambda: [self.stored()["push"][it] for it in kinds])
         page.wait_for_load_state("networkidle")
         for name in names:
-            expect(page.get_by_role("switch", name=name, exact=True)).not_to_be_checked()
+            expect(page.get_by_role("switch", name=re.compile(f"^{name}"))).not_to_be_checked()
         self.assertTrue(self.stored()["push"]["room"])
 
     def test_a_refused_change_shows_the_old_value(self):
         page = self.settings()
         page.route("**/api/v1/me/notifications", lambda route: route.abort() if route.request.method == "PATCH" else route.continue_())
-        mentions = page.get_by_role("switch", name="Mentions", exact=True)
+        mentions = page.get_by_role("switch", name=re.compile("^Mentions"))
         mentions.click()
         expect(page.locator(".toast")).to_be_visible()
         expect(mentions).to_be_checked()
@@ -87,7 +98,9 @@ class NotificationSettings(Village):
     def test_quiet_hours(self):
         page = self.settings("phone")
         expect(page.get_by_label("From")).to_be_hidden()
-        page.get_by_role("switch", name="Quiet hours").check()
+        quiet = page.get_by_role("switch", name="Quiet hours")
+        quiet.check()
+        expect(quiet).to_have_accessible_description(re.compile("^(Quiet now, until|Not quiet now)"))
         expect(page.get_by_label("From")).to_have_value("22:00")
         expect(page.get_by_label("Time zone")).to_have_value("Europe/London")
         page.get_by_label("From").fill("23:30")

@@ -4,6 +4,7 @@ import { el, freshID, refill } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
 import { toggle } from '../../parts/forms/switch.js';
 import { weeklyDigest } from '../notifications/digest.js';
+import { mailEffect } from '../notifications/effects.js';
 import { isConfirmed } from './email.js';
 
 /** The group of the notification settings; null if the server sends no mail. */
@@ -11,8 +12,12 @@ export function mailKinds(page, offered) {
   if (!page.email) return null;
   const id = freshID('mail');
   const switches = offered.map((kind) => {
-    const node = toggle(say(`notify.kind.${kind}`), { on: (on) => page.keep({ mail: { ...page.settings.mail, [kind]: on } }) });
-    page.parts.push(({ mail }) => (node.input.checked = mail[kind]));
+    const on = (isOn) => page.keep({ mail: { ...page.settings.mail, [kind]: isOn } });
+    const node = toggle(say(`notify.kind.${kind}`), { hint: ' ', on });
+    page.parts.push((settings) => {
+      node.input.checked = settings.mail[kind];
+      node.hint.textContent = mailEffect(settings, settings.mail[kind], say('notify.does.mailed'), new Date());
+    });
     return node;
   });
   const lead = el('p.second');

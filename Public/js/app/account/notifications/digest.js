@@ -5,6 +5,7 @@ import { say } from '../../core/text/text.js';
 import { clock } from '../../core/text/times.js';
 import { choice } from '../../parts/forms/field.js';
 import { toggle } from '../../parts/forms/switch.js';
+import { mailEffect } from './effects.js';
 import { ownZone, selectZone, zoneOptions } from './zones.js';
 
 /** The server sends it at this hour of Monday. */
@@ -15,13 +16,15 @@ const zoneOf = ({ time_zone: zone, quiet_hours: hours }) => zone ?? hours?.time_
 
 /** The controls, for a user with a confirmed address. */
 export function weeklyDigest(page) {
+  const sent = say('notify.digestHint', { time: clock(new Date(2026, 0, 5, HOUR)) });
   const isOn = toggle(say('notify.digest'), {
-    hint: say('notify.digestHint', { time: clock(new Date(2026, 0, 5, HOUR)) }),
+    hint: sent,
     on: (on) => page.keep({ weekly_digest: on, ...(on && !page.settings.time_zone && { time_zone: ownZone() }) }),
   });
   const zones = choice(say('notify.quiet.zone'), zoneOptions(), { on: (name) => page.keep({ time_zone: name }) });
   page.parts.push((settings) => {
     isOn.input.checked = settings.weekly_digest;
+    isOn.hint.textContent = mailEffect(settings, settings.weekly_digest, sent, new Date());
     zones.hidden = !settings.weekly_digest;
     selectZone(zones.input, zoneOf(settings));
   });

@@ -10,11 +10,13 @@ import { toast } from '../../parts/overlays/toast.js';
 import { moderatedForums } from '../../moderation/forums.js';
 import { emailOf } from '../email/email.js';
 import { mailKinds } from '../email/mailkinds.js';
+import { hourWords, pushEffect, quietEffect } from './effects.js';
 import { pushContents } from './pushcontents.js';
 import { isQuiet } from './quiettimes.js';
 import { ownZone, selectZone, zoneOptions } from './zones.js';
 
 const HOUR = 3_600_000;
+const MINUTE = 60_000;
 const KINDS = ['mention', 'reply', 'direct', 'room', 'request'];
 /** Days of a week in the words of the API, and a Monday to name them. */
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
@@ -68,29 +70,33 @@ export async function notifications(shell, column) {
   };
   column.append(stateLine(page), ...devices(shell, page, push), ...kinds(page), ...quietHours(page));
   draw();
-  return site.parley.on('event', async (event) => {
+  // A snooze ends, and quiet hours begin.
+  const ticking = setInterval(draw, MINUTE);
+  const end = site.parley.on('event', async (event) => {
     if (event.event !== 'preferences.updated') return;
     await last;
     await load().catch(() => {});
     draw();
   });
+  return () => {
+    clearInterval(ticking);
+    end();
+  };
 }
 
 /** The present effect of the settings. */
 function stateLine(page) {
   const line = el('p.second', { role: 'status' });
-  page.parts.push((settings) => (line.textContent = words(settings, new Date())));
+  page.parts.push((settings) => (line.textContent = words(settings, page.site, new Date())));
   return line;
 }
 
-function words({ paused, snoozed_until: end, quiet_hours: hours }, now) {
+function words({ paused, snoozed_until: end, quiet_hours: hours }, site, now) {
   if (paused) return say('notify.now.paused');
   if (end && new Date(end) > now) return say('notify.now.snoozed', { at: moment(new Date(end)) });
   if (hours && isQuiet(hours, now)) return say('notify.now.quiet', { at: hourWords(hours.to) });
-  return say('notify.now.sent');
+  return say(site.server.vapid_key ? 'notify.now.sent' : 'notify.now.open');
 }
-
-const hourWords = (text) => clock(new Date(2026, 0, 1, ...text.split(':').map(Number)));
 
 function devices(shell, page, push) {
   const { site } = page;
@@ -105,6 +111,7 @@ function devices(shell, page, push) {
     // The site may show less.
     if (!shows.input.value) shows.input.selectedIndex = 0;
     pause.input.checked = settings.paused;
+    pause.hint.textContent = say(settings.paused ? 'notify.does.paused' : 'notify.pauseHint');
   });
   const device = push ? push.deviceSettings(shell) : needsInstall() && el('p.second', null, say('push.install'));
   return [device, pause, snooze(page), site.server.vapid_key && shows].filter(Boolean);
@@ -133,8 +140,12 @@ function kinds(page) {
   const moderates = site.isModerator || moderatedForums(site).length > 0;
   const offered = [...KINDS, ...(moderates ? ['report'] : []), ...(site.isStaff ? ['endpoint_disabled', 'alert'] : [])];
   const switches = offered.map((kind) => {
-    const node = toggle(say(`notify.kind.${kind}`), { on: (on) => page.keep({ push: { ...page.settings.push, [kind]: on } }) });
-    page.parts.push(({ push }) => (node.input.checked = push[kind]));
+    const on = (isOn) => page.keep({ push: { ...page.settings.push, [kind]: isOn } });
+    const node = toggle(say(`notify.kind.${kind}`), { hint: ' ', on });
+    page.parts.push((settings) => {
+      node.input.checked = settings.push[kind];
+      node.hint.textContent = pushEffect(site, settings, kind, new Date());
+    });
     return node;
   });
   const id = freshID('push');
@@ -160,8 +171,10 @@ function quietHours(page) {
   });
   const zones = choice(say('notify.quiet.zone'), zoneOptions(), { on: (name) => keep({ time_zone: name }) });
   const details = el('div.quiet-hours', null, el('div.field-pair', null, times), weekdays(page, keep), zones);
-  page.parts.push(({ quiet_hours: hours }) => {
+  page.parts.push((settings) => {
+    const hours = settings.quiet_hours;
     isOn.input.checked = !!hours;
+    isOn.hint.textContent = quietEffect(settings, new Date());
     details.hidden = !hours;
     selectZone(zones.input, hours?.time_zone ?? zone);
   });

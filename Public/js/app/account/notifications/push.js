@@ -74,10 +74,13 @@ export function deviceSettings(shell) {
   const { site } = shell;
   const test = button(say('push.send'), { on: () => whileBusy(test, () => check(site)).catch(report) });
   const foot = el('div.form-foot', null, test);
-  const draw = () => (foot.hidden = owner() !== site.me.id || !canPush(site));
+  const draw = () => {
+    foot.hidden = owner() !== site.me.id || !canPush(site);
+    device.hint.textContent = effect(site, device.input.checked);
+  };
   const device = toggle(say('push.device'), {
     checked: Notification.permission === 'granted' && site.me.preferences?.notices !== false,
-    hint: say('push.deviceHint'),
+    hint: ' ',
     on: async (on) => {
       await setDevice(site, on);
       draw();
@@ -85,6 +88,13 @@ export function deviceSettings(shell) {
   });
   draw();
   return el('div', null, device, canPush(site) && el('p.second', null, say('push.privacy')), foot);
+}
+
+/** The present effect of the switch of this device. */
+function effect(site, isOn) {
+  if (!isOn) return say(site.server.vapid_key ? 'push.deviceHint' : 'push.now.noKey');
+  if (canPush(site)) return say('push.now.on');
+  return say(site.server.vapid_key ? 'push.now.noBrowser' : 'push.now.noKey');
 }
 
 /** A subscription ends with its session, so a user with too many signs out of one. */

@@ -24,5 +24,5 @@ export function toggle(label, { checked = false, hint, disabled = false, on } = 
     el('span', null, label),
     hint && el('span.second', { id: `${id}-hint` }, hint),
   );
-  return Object.assign(el('label.switch', { for: id }, words, input), { input });
+  return Object.assign(el('label.switch', { for: id }, words, input), { input, hint: words.children[1] });
 }
