@@ -240,14 +240,14 @@ enum Help {
     """
     parley user create NAME [--role ROLE] --password-stdin
     parley user list [--json]
-    parley user role NAME ROLE
+    parley user role NAME ROLE [--keep-sessions]
     parley user disable NAME
     parley user enable NAME
     parley user reset NAME [--second-factor]
     parley user identities NAME [--json]
     parley user recover NAME [--keep-identity ID]
 
-    Manages the users of the site. reset prints a password reset link, valid once, for a day. With --second-factor it
+    Manages the users of the site. role ends the sessions and tokens of the user, except with --keep-sessions. reset prints a password reset link, valid once, for a day. With --second-factor it
     removes the two-step sign-in and the passkeys instead, for a user who lost the authenticator app and the recovery codes.
     recover takes a stolen account from the thief: it removes the password, the two-step sign-in, passkeys, linked accounts and
     the email address, ends all sessions, tokens and connected apps, and prints a password reset link. --keep-identity spares a
@@ -257,7 +257,7 @@ enum Help {
 
     Settings
 
-    """ + table([.role, .passwordStdin, .secondFactor, .keepIdentity, .json])
+    """ + table([.role, .passwordStdin, .keepUserSessions, .secondFactor, .keepIdentity, .json])
   }
 
   static let up = """
@@ -346,7 +346,9 @@ enum Help {
     database can be read. Ends all sessions and tokens, and unused links of `parley setup` and `parley user reset`, and
     revokes the URLs of all webhooks; with --keep-sessions only of those that ended since the backup. The next start
     erases again what the journal of erasures names. A backup does not have the file secrets.key of the data folder:
-    without it, users with two-step sign-in need a recovery code, or the help of `parley user reset`.
+    without it, users with two-step sign-in need a recovery code, or the help of `parley user reset`; outgoing webhooks
+    and slash commands need new secrets; devices subscribe to push messages again by themselves, and are new ones at the
+    next sign-in; links that unsubscribe and replies to earlier mails end.
 
     Settings
 

@@ -198,6 +198,8 @@ class Package(unittest.TestCase):
         for library in needed:
             owners = re.findall(r"^([^:]+):", run("dpkg-query", "--search", f"*/{library}"), re.MULTILINE)
             self.assertTrue(set(owners) & set(depends), f"{library} is in {owners}, not in {depends}")
+        # Quiet hours and digests read the time zones of the system.
+        self.assertIn("tzdata", depends)
 
     def test_every_line_of_its_settings_file_is_valid(self):
         password = self.folder / "smtp-password"

@@ -66,6 +66,9 @@ enum UpCommand {
     }
     show(try await setupLink(), host: host)
     if answers.tls == .own { await showCertificate() } else { printBlock(proxy, host: host) }
+    Terminal.print(
+      "\nKeep a copy of \(ServiceUnits.data)/secrets.key apart from the backups: it opens the secrets in them, and no backup "
+        + "has it.\n")
     return Outcome(.success, "")
   }
 
