@@ -62,6 +62,8 @@ extension Setting {
   static let keepSessions = Setting(
     name: "keep-sessions", value: nil,
     summary: "keep sessions and tokens, except those that were revoked since the backup", isFlagOnly: true)
+  static let keepUserSessions = Setting(
+    name: "keep-sessions", value: nil, summary: "keep the sessions and tokens of the user", isFlagOnly: true)
   static let share = Setting(
     name: "share", value: "FOLDER", summary: "folder with Public and Migrations, if not beside the program")
   static let publicURL = Setting(

@@ -29,6 +29,7 @@ FAST = ("--rate-login=100000", "--rate-login-burst=100000", "--rate-registration
 class OIDCTest(ServingTest):
     """One daemon for the tests of the class, with ada as owner and grace as member."""
 
+    part = "doors"
     NAMES = ("work", "other")
     OPTIONS = ()
 
@@ -782,8 +783,13 @@ class RoleTest(OIDCTest):
         self.assertEqual(self.role("roly"), "member")
         steps = [(["/staff", "guests"], "admin"), (["people", "dc=x,cn=mods"], "moderator"), ("guests", "guest"), (["people"], "member")]
         for groups, role in steps:
+            # A new role ends the sessions of the earlier one, and the same role none.
+            earlier, browser = browser, self.browser()
             browser.sign_in(self.provider, sub="roly", groups=groups)
             self.assertEqual((browser.name, self.role("roly")), ("roly", role), groups)
+            self.assertIsNone(earlier.name)
+            self.browser().sign_in(self.provider, sub="roly", groups=groups)
+            self.assertEqual(browser.name, "roly")
         audit = call(self.daemon, "GET", "/audit?kind=user.role", token=self.owner)["data"]
         self.assertEqual(audit[0]["reason"], "Groups at Work & Co")
 
@@ -938,6 +944,8 @@ class PasswordsOffTest(OIDCTest):
 class MockTest(ServingTest):
     """The whole way with a provider that others wrote."""
 
+    part = "doors"
+
     def test_sign_up_and_sign_in(self):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
         port, mock = free_port(), free_port()
@@ -973,6 +981,7 @@ class MockTest(ServingTest):
 
 
 class SettingTest(unittest.TestCase):
+    part = "doors"
     URL, SITE = "--oidc=work=https://id.example.org", "--public-url=https://wool.example"
     CLIENT = "--oidc-client=work=parley"
 

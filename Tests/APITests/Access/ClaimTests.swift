@@ -90,7 +90,8 @@ import Testing
       case .notNamed: (subject, issuer) = ("d-1 emil@example.org", OpenIDProvider.discord)
       case .banned: try await village.expect(200, .put, "/users/@emil/ban", as: "ada", ["reason": "spam"])
       case .ambiguous: try await addImported("emil_2", "8", from: "slack", email: "emil@example.org", in: village)
-      case .promoted: try await village.expect(200, .patch, "/users/@emil", as: "ada", ["role": "moderator"])
+      case .promoted:
+        try await village.expect(200, .patch, "/users/@emil", as: "ada", ["role": "moderator", "end_sessions": false])
       case .claimed:
         #expect(try await signUp(subject, at: issuer, named: "emil", in: village) == "\(emil)")
         subject = "w-2 emil@example.org"

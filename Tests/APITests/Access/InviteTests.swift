@@ -108,7 +108,7 @@ import Testing
       let high = try #require(
         try await village.request(.post, "/invites", as: "alma", ["role": "moderator"])["code"])
       let low = try #require(try await village.request(.post, "/invites", as: "alma", [:])["code"])
-      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["role": "member"])
+      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["role": "member", "end_sessions": false])
       #expect(try await village.request(.get, "/links/\(high)").status == 410)
       #expect(try await join(village, "lena", high)["errors.0.code"] == "unknown")
       #expect(try await join(village, "lena", low).status == 201)

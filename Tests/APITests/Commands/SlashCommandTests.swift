@@ -176,7 +176,7 @@ import Testing
         fields: ["Authorization": "Bearer \(try await village.token("ben", .admin))"])
       #expect(second.status == 201, "\(second.text)")
       #expect(try await Self.names(in: room, as: "grace", village) == ["first", "second"])
-      try await village.expect(200, .patch, "/users/@alma", as: "ada", ["role": "member"])
+      try await village.expect(200, .patch, "/users/@alma", as: "ada", ["role": "member", "end_sessions": false])
       let tokens = try await village.expect(200, .get, "/me/tokens", as: "ben")
       try await village.expect(204, .delete, "/me/tokens/\(tokens["data.0.id"] ?? "")", as: "ben")
       #expect(try await Self.names(in: room, as: "grace", village) == [])

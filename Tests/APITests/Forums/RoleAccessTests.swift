@@ -20,7 +20,7 @@ import Testing
       let start = try await village.cursor(as: "linus")
       let (linus, topic) = (village.id("linus"), topics[lost] ?? "")
       let events = try await village.events { () async throws in
-        try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest"])
+        try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest", "end_sessions": false])
         await village.community.store.jobs.run()
       }
       #expect(
@@ -48,13 +48,13 @@ import Testing
       _ = try await village.garden("den", "private")
       let (gained, _) = try await village.garden("gained", "members")
       let start = try await village.cursor(as: "gus")
-      try await village.expect(200, .patch, "/users/@gus", as: "ada", ["role": "member"])
+      try await village.expect(200, .patch, "/users/@gus", as: "ada", ["role": "member", "end_sessions": false])
       await village.community.store.jobs.run()
       let page = try await village.expect(200, .get, "/sync?topics=me&after=\(start)", as: "gus")
       #expect(page.texts("data", "event") == ["user.updated", "forum.updated"] && page["data.1.data.id"] == gained)
       // Other roles read the same forums.
       let events = try await village.events { () async throws in
-        try await village.expect(200, .patch, "/users/@gus", as: "ada", ["role": "moderator"])
+        try await village.expect(200, .patch, "/users/@gus", as: "ada", ["role": "moderator", "end_sessions": false])
         await village.community.store.jobs.run()
       }
       #expect(events.allSatisfy { $0.hasPrefix("user.updated site") })
@@ -73,7 +73,7 @@ import Testing
         }
       }
       let events = try await village.events { () async throws in
-        try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest"])
+        try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "guest", "end_sessions": false])
         await village.community.store.jobs.run()
       }
       #expect(events.filter { $0 == "conversation.removed user:\(linus)" }.count == 450)

@@ -9,7 +9,7 @@ import Testing
     transport: TestTransport
   ) async throws {
     try await Village.open(transport) { village in
-      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "admin"])
+      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "admin", "end_sessions": false])
       try await village.community.alertStaff("disk")
       try await village.community.alertStaff("backup_late")
       for name in ["ada", "linus"] {

@@ -77,7 +77,7 @@ import Testing
       try await village.expect(200, .patch, "/settings", as: "ada", ["newcomers": ["days": 17], "hue": 9])
       let settings = try await village.expect(200, .get, "/audit?kind=settings.changed", as: "ada")
       #expect(settings.texts("data.0.changes", "field") == ["hue", "newcomers.days"])
-      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "moderator"])
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "moderator", "end_sessions": false])
       let role = try await village.expect(200, .get, "/audit?kind=user.role", as: "ada")
       #expect(role["data.0.changes.0.from"] == "member" && role["data.0.changes.0.to"] == "moderator")
     }

@@ -89,7 +89,8 @@ import Testing
       let made = try await village.request(.post, "/invites", as: "linus", [:])
       let (invite, code) = (try #require(made["id"]), try #require(made["code"]))
       let (_, ids, _) = try await village.raid(130, by: code)
-      try await village.expect(200, .patch, "/users/\(ids[0])", as: "ada", ["role": "moderator"])
+      try await village.expect(
+        200, .patch, "/users/\(ids[0])", as: "ada", ["role": "moderator", "end_sessions": false])
       let path = "/invites/\(invite)?descendants=true"
       for (caller, status) in [("grace", 404), ("linus", 403)] {
         try await village.expect(status, .delete, path, as: caller, ["ban": true])

@@ -103,7 +103,9 @@ import Testing
       let publish: [String: Any] = ["do": "publish", "topic": "app:x", "data": 1]
       #expect(try await mira.request(publish).bool("ok") == true)
       #expect(
-        try await village.request(.patch, "/users/\(village.id("mira"))", as: "ada", ["role": "member"]).status == 200)
+        try await village.request(
+          .patch, "/users/\(village.id("mira"))", as: "ada", ["role": "member", "end_sessions": false]
+        ).status == 200)
       #expect(try await mira.request(publish)["problem.code"] == "forbidden")
     }
   }

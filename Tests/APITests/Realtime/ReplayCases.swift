@@ -96,14 +96,15 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
       "patch /users/{id}", "one’s own alone",
       { try await $0.request(.patch, "/me", as: "linus", ["reachable_by": "nobody"]) }),
     ReplayCase(
-      "patch /users/{id}", "a role", { try await $0.request(.patch, "/users/@linus", as: "ada", ["role": "moderator"]) }
+      "patch /users/{id}", "a role",
+      { try await $0.request(.patch, "/users/@linus", as: "ada", ["role": "moderator", "end_sessions": false]) }
     ),
     ReplayCase(
       "patch /users/{id}", "from member to guest",
-      { try await $0.request(.patch, "/users/@linus", as: "ada", ["role": "guest"]) }),
+      { try await $0.request(.patch, "/users/@linus", as: "ada", ["role": "guest", "end_sessions": false]) }),
     ReplayCase(
       "patch /users/{id}", "from guest to member",
-      { try await $0.request(.patch, "/users/@gus", as: "ada", ["role": "member"]) }),
+      { try await $0.request(.patch, "/users/@gus", as: "ada", ["role": "member", "end_sessions": false]) }),
     ReplayCase(
       "patch /users/{id}", "kept out", { try await $0.request(.patch, "/users/@zoe", as: "ada", ["disabled": true]) }),
     ReplayCase("delete /users/{id}", "left", { try await leave("leave", $0) }),

@@ -43,7 +43,7 @@ import Testing
         200, .delete, "/users/@linus", as: "alma", ["how": "deactivate", "reason": "x"])
       #expect(away.isNull("job_id"))
       // A former admin sees only their own jobs.
-      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["role": "member"])
+      _ = try await village.request(.patch, "/users/@alma", as: "ada", ["role": "member", "end_sessions": false])
       try await village.expect(200, .get, "/jobs/\(id)", as: "alma")
       let other = try await village.expect(200, .delete, "/users/@robo", as: "ada", body)
       try await village.expect(404, .get, "/jobs/\(other["job_id"] ?? "")", as: "alma")

@@ -59,7 +59,7 @@ import Testing
       let message = "/conversations/\(room)/messages"
       let eve = ["name": "eve", "password": "wool and needles"]
       try await village.changeSettings(["registration": "open"])
-      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "moderator"])
+      try await village.expect(200, .patch, "/users/@linus", as: "ada", ["role": "moderator", "end_sessions": false])
 
       // Members change none, moderators no other setting.
       try await village.expect(403, .patch, "/settings", as: "grace", [signUps: until])

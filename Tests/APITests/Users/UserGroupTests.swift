@@ -143,7 +143,7 @@ import Testing
       try await village.expect(403, .put, path + "@linus", as: "grace")
       try await village.expect(403, .delete, path + "@grace", as: "linus")
       for _ in 0..<2 { try await village.expect(204, .delete, path + "me", as: "grace") }
-      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "guest"])
+      try await village.expect(200, .patch, "/users/@grace", as: "ada", ["role": "guest", "end_sessions": false])
       try await village.expect(403, .put, path + "me", as: "grace")
       try await village.expect(403, .get, "/groups/\(id)/members", as: "grace")
       let kinds = try await village.expect(200, .get, "/audit", as: "ada").texts("data", "kind")

@@ -157,7 +157,8 @@ import Testing
       switch way {
       case "ban": try await village.expect(200, .put, "/users/@alma/ban", as: "ada", ["reason": "x"])
       case "disable": try await village.expect(200, .patch, "/users/@alma", as: "ada", ["disabled": true])
-      case "demote": try await village.expect(200, .patch, "/users/@alma", as: "ada", ["role": "member"])
+      case "demote":
+        try await village.expect(200, .patch, "/users/@alma", as: "ada", ["role": "member", "end_sessions": false])
       default: try await village.expect(200, .delete, "/users/@alma", as: "ada", ["how": "erase", "reason": "x"])
       }
       let ended = try await village.request(.get, "/webhook-endpoints/\(id)", as: "ada")

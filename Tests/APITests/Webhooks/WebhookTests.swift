@@ -183,7 +183,8 @@ import Testing
       switch change {
       case "ban": try await village.expect(200, .put, "/users/@alma/ban", as: "ada", ["reason": "x"])
       case "disable": try await village.expect(200, .patch, "/users/@alma", as: "ada", ["disabled": true])
-      case "demote": try await village.expect(200, .patch, "/users/@alma", as: "ada", ["role": "member"])
+      case "demote":
+        try await village.expect(200, .patch, "/users/@alma", as: "ada", ["role": "member", "end_sessions": false])
       default: try await village.expect(200, .delete, "/users/@alma", as: "ada", ["how": change, "reason": "x"])
       }
       #expect(try await village.request(.post, hook.path, ["text": "x"]).status == 404)

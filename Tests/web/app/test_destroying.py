@@ -56,7 +56,7 @@ class Destroying(Village):
 
     def test_others_see_no_way_to_destroy(self):
         gone = self.say("chrysanthemum")["id"]
-        self.call("PATCH", "/users/@lin", {"role": "admin"}, self.tokens["ada"])
+        self.call("PATCH", "/users/@lin", {"role": "admin", "end_sessions": False}, self.tokens["ada"])
         page = self.signed_in("lin")
         self.room(page)
         message = page.locator(f".message[data-id='{gone}']")

@@ -44,7 +44,7 @@ class Queue(Raiders):
 
     def test_a_report_that_another_moderator_has_resolved_leaves_the_open_queue(self):
         ada = self.tokens["ada"]
-        self.call("PATCH", "/users/@lin", {"role": "moderator"}, ada)
+        self.call("PATCH", "/users/@lin", {"role": "moderator", "end_sessions": False}, ada)
         for name in ("hawker", "tout"):
             self.raider(name)
             self.call("POST", "/reports", {"user": f"@{name}", "reason": "Spam"}, self.tokens["grace"])
@@ -340,11 +340,11 @@ class Deciding(Village):
         expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         expect(admin).to_have_count(0)
         for role, count in (("moderator", 1), ("member", 0)):
-            self.call("PATCH", "/users/@lin", {"role": role}, self.tokens["ada"])
+            self.call("PATCH", "/users/@lin", {"role": role, "end_sessions": False}, self.tokens["ada"])
             expect(admin).to_have_count(count)
 
     def test_a_moderator_reads_the_settings(self):
-        self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
+        self.call("PATCH", "/users/@lin", {"role": "moderator", "end_sessions": False}, self.tokens["ada"])
         page = self.signed_in("lin", anew=True)
         self.go(page, "/admin/settings")
         main = page.get_by_role("main")
@@ -353,7 +353,7 @@ class Deciding(Village):
         expect(main.get_by_role("button", name="Save")).to_have_count(0)
         expect(main.get_by_role("textbox")).to_have_count(0)
         self.assert_accessible(page, "settings as text")
-        self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])
+        self.call("PATCH", "/users/@lin", {"role": "member", "end_sessions": False}, self.tokens["ada"])
 
 
 class SigningUp(Village):
@@ -420,7 +420,7 @@ class Banned(Village):
 
 class Pauses(Village):
     def test_a_moderator_pauses_sign_ups_and_lets_new_members_only_read(self):
-        self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
+        self.call("PATCH", "/users/@lin", {"role": "moderator", "end_sessions": False}, self.tokens["ada"])
         invite = self.call("POST", "/invites", {}, self.tokens["ada"])["code"]
         page = self.signed_in("lin", anew=True)
         self.go(page, "/admin/reports")
@@ -468,4 +468,4 @@ class Pauses(Village):
         expect(page.get_by_role("main")).to_contain_text(re.compile("New members read only until: .*none"))
         create.click()
         expect(newcomer.get_by_role("heading", name="Inbox")).to_be_visible()
-        self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])
+        self.call("PATCH", "/users/@lin", {"role": "member", "end_sessions": False}, self.tokens["ada"])

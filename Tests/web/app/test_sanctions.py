@@ -115,7 +115,7 @@ class Moderating(Deciding):
         moderator.get_by_role("button", name="More").click()
         expect(moderator.get_by_role("menuitem", name="Silence")).to_be_visible()
         expect(moderator.get_by_role("menuitem", name="Change role")).to_have_count(0)
-        self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])
+        self.call("PATCH", "/users/@lin", {"role": "member", "end_sessions": False}, self.tokens["ada"])
         member = self.signed_in("grace")
         self.go(member, "/u/lin")
         member.get_by_role("button", name="More").click()

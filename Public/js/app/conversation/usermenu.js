@@ -142,7 +142,7 @@ function staffItems(site, user, done) {
         const role = await ask(say('user.role'), Object.assign(el('div', null, field, end), { input: field.input }), say('act.save'));
         if (role)
           await done(async () => {
-            const body = { role, ...(end.input.checked ? { end_sessions: true } : {}) };
+            const body = { role, end_sessions: end.input.checked };
             site.users.set(user.id, await site.call('PATCH', `/users/${user.id}`, { body }));
           }, 'user.roleDone');
       },

@@ -211,7 +211,7 @@ extension Community {
       if let role = ticket.role { checked.role = role }
       let userID = try tx.insertUser(checked, nil)
       // An imported user has a role of before.
-      if let role = ticket.role { try tx.applyRole(role, to: userID, of: issuer, isLost: false) }
+      if let role = ticket.role { try tx.applyRole(role, to: userID, of: issuer, isLost: false, keeping: nil) }
       let identity = try tx.addIdentity(
         of: userID, at: issuer.url, subject: ticket.subject, name: ticket.label)
       if keepsEmail, let address = ticket.email.flatMap({ MailAddress($0) }) {
@@ -273,7 +273,9 @@ extension Community {
     let outcome: Result<IssuerOutcome?, any Error> = try await store.write {
       [bounds, linkKey, deviceKey] tx throws(Refusal) in
       guard let identity = try tx.identity(at: issuer.url, subject: token.subject) else { return .success(nil) }
-      if let fault = try tx.applyGroups(of: token, to: identity, at: issuer) { return .failure(fault) }
+      if let fault = try tx.applyGroups(of: token, to: identity, at: issuer, keeping: nil) {
+        return .failure(fault)
+      }
       guard let state = try tx.user(identity.user)?.standing?.state else { throw .unauthenticated }
       do throws(Refusal) { try tx.checkMaySignIn(identity.user, state) } catch {
         try tx.addSignIn(.issuer, .refused, of: identity.user, on: origin.name(of: ""), from: origin.address)
@@ -353,7 +355,7 @@ extension Community {
       guard known.user == user, try tx.session(session, of: user, current: nil)?.kind == .session else {
         return OIDCFault(.otherUser)
       }
-      if let fault = try tx.applyGroups(of: token, to: known, at: issuer) { return fault }
+      if let fault = try tx.applyGroups(of: token, to: known, at: issuer, keeping: session) { return fault }
       // The account has a second factor here, and the issuer has checked none.
       if !token.hasSecondFactor, try tx.hasSecondFactor(user) { return OIDCFault(.acr, "no second factor") }
       try tx.prove(session)
@@ -386,12 +388,14 @@ extension WriteTransaction {
 
   /// Applies the roles of the issuer. Without a role the sessions and tokens of the user end; of the last owner only the
   /// sessions that the issuer has opened.
+  ///
+  /// - Parameter session: the one that is proved; nil at a sign-in.
   fileprivate func applyGroups(
-    of token: IDToken, to identity: StoredIdentity, at issuer: Issuer
+    of token: IDToken, to identity: StoredIdentity, at issuer: Issuer, keeping session: ID<Session>?
   ) throws(Refusal) -> OIDCFault? {
     guard let roles = issuer.roles else { return nil }
     guard let role = roles.role(of: token.groups) else {
-      try applyRole(.member, to: identity.user, of: issuer, isLost: true)
+      try applyRole(.member, to: identity.user, of: issuer, isLost: true, keeping: nil)
       if try user(identity.user)?.isActiveOwner == true {
         try endSessions(openedBy: identity.id)
       } else {
@@ -399,15 +403,18 @@ extension WriteTransaction {
       }
       return OIDCFault(.noRole, token.groups.joined(separator: " "))
     }
-    try applyRole(role, to: identity.user, of: issuer, isLost: false)
+    try applyRole(role, to: identity.user, of: issuer, isLost: false, keeping: session)
     return nil
   }
 
-  /// Gives a user the role of their groups, also a lower one. The last owner keeps the role.
+  /// Gives a user the role of their groups, also a lower one, which ends the sessions and tokens of the earlier role. The last
+  /// owner keeps the role.
   ///
-  /// - Parameter isLost: whether the groups give no role: then only roles above `role` change.
+  /// - Parameters:
+  ///   - isLost: whether the groups give no role: then only roles above `role` change, and the caller ends the sessions.
+  ///   - session: goes on.
   fileprivate func applyRole(
-    _ role: Role, to id: ID<User>, of issuer: Issuer, isLost: Bool
+    _ role: Role, to id: ID<User>, of issuer: Issuer, isLost: Bool, keeping session: ID<Session>?
   ) throws(Refusal) {
     guard let before = try user(id), before.summary.role != role, before.standing?.state.hasGone == false,
       !isLost || role.isBelow(before.summary.role)
@@ -418,6 +425,7 @@ extension WriteTransaction {
     let user = try change(before, to: after, by: id)
     try startRoleAccessChange(of: id, from: before.summary.role, to: role, by: id)
     if before.summary.role.isStaff, !role.isStaff { try revokeWebhooks(of: id) }
+    if !isLost { try endSessions(of: id, except: session, keepsTokens: false) }
     try mailNotification(.account(.roleChanged), of: id)
     try audit(
       .roleChanged, by: id, subject: id.number, reason: "Groups at \(issuer.name)",

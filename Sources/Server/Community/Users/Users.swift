@@ -225,7 +225,8 @@ extension Community {
       let changed = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
       try tx.startRoleAccessChange(
         of: before.summary.id, from: before.summary.role, to: after.summary.role, by: actor)
-      if after.summary.role != before.summary.role, actor != before.summary.id {
+      let hasNewRole = after.summary.role != before.summary.role && actor != before.summary.id
+      if hasNewRole {
         try tx.mailNotification(.account(.roleChanged), of: before.summary.id)
       }
       // Setting the state replaces a ban.
@@ -233,7 +234,7 @@ extension Community {
       let isDisabled = after.standing?.state == .disabled && before.standing?.state != .disabled
       if isDisabled {
         try tx.endAllSessions(of: before.summary.id)
-      } else if change.endsSessions == true {
+      } else if change.endsSessions ?? hasNewRole {
         try tx.endSessions(of: before.summary.id, except: caller.session, keepsTokens: false)
         try tx.audit(.sessionsEnded, by: actor, subject: before.summary.id.number, reason: change.reason)
       }

@@ -15,7 +15,9 @@ enum UserCommand {
   static let subcommands = [
     subcommand("create", operands: ["NAME"], settings: [.role, .passwordStdin], "create a user", run: create),
     subcommand("list", settings: [.json], operations: ["listUsers"], "list the users", run: list),
-    subcommand("role", operands: ["NAME", "ROLE"], operations: ["updateUser"], "set the role of a user", run: setRole),
+    subcommand(
+      "role", operands: ["NAME", "ROLE"], settings: [.keepUserSessions], operations: ["updateUser"],
+      "set the role of a user", run: setRole),
     subcommand(
       "disable", operands: ["NAME"], operations: ["updateUser"], "disable a user and revoke the sessions", run: disable),
     subcommand("enable", operands: ["NAME"], operations: ["updateUser"], "enable a disabled user", run: enable),
@@ -108,8 +110,13 @@ enum UserCommand {
 
   @Sendable private static func setRole(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
     let (name, role) = (settings.operands[0], settings.operands[1])
-    try await update(name, client) { json in json.field("role", role) }
-    return Outcome(.success, "\(name) now has role \(role).")
+    let keepsSessions = settings.isOn(.keepUserSessions)
+    try await update(name, client) { json in
+      json.field("role", role)
+      json.field("end_sessions", !keepsSessions)
+    }
+    let ended = keepsSessions ? "" : " The sessions and tokens of before have ended."
+    return Outcome(.success, "\(name) now has role \(role).\(ended)")
   }
 
   @Sendable private static func disable(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
