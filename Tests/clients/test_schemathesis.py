@@ -3,14 +3,17 @@ against it. The seed is fixed, so faults are reproducible."""
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import unittest
+from contextlib import closing
 from pathlib import Path
 
-from servers import PARLEY
-from serving import ServingTest, parley
+from servers import PARLEY, VENV_PYTHON, Server, free_port
+from serving import ServingTest, call, parley
 
+HERE = Path(__file__).parent
 PASSWORD = "correct horse battery"
 # Valid data may be refused: a schema does not know which ids exist or what the caller may do.
 WITHOUT = "positive_data_acceptance"
@@ -46,24 +49,28 @@ RATES = [part for work in ("login", "registration", "sending", "writing")
 # These operations revoke the credential of the request.
 ENDING = ("DELETE /sessions", "DELETE /sessions/{id}", "DELETE /me/tokens/{id}")
 
-# Link previews are off: responses of other servers are out of scope.
-
 # Endless responses: test_following covers them with real clients.
 ENDLESS = ("GET /events", "GET /realtime")
 
 
-class Everything(ServingTest):
+class Examining(ServingTest):
     part = "contract"
+    options = ("--outgoing", "off")
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, "--outgoing", "off")))
+        cls.prepare()
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, *cls.options)))
         cls.base = f"{cls.server.url}/api/v1"
         Path(cls.folder, "schemathesis.toml").write_text(CONFIGURATION)
         Path(cls.folder, "hooks.py").write_text(HOOKS)
         cls.command("user", "create", "ada", "--role", "owner", "--password-stdin")
         cls.command("user", "create", "grace", "--password-stdin")
+
+    @classmethod
+    def prepare(cls):
+        """Before the start of the server."""
 
     @classmethod
     def command(cls, *arguments):
@@ -82,6 +89,8 @@ class Everything(ServingTest):
             cwd=self.folder, env=os.environ | variables, capture_output=True, text=True, timeout=900)
         self.assertEqual(done.returncode, 0, done.stdout[-20_000:] + done.stderr)
 
+
+class Everything(Examining):
     def test_as_owner_and_visitor(self):
         token = self.command("token", "ada", "--scope", "admin")
         self.examine(*(f"--exclude-name={name}" for name in ENDING + ENDLESS), examples=18, SCHEMATHESIS_HOOKS="hooks.py", TOKEN=token)
@@ -95,6 +104,32 @@ class Everything(ServingTest):
         for name in ENDING:
             token = self.command("token", "linus", "--scope", "admin")
             self.examine("--header", f"Authorization: Bearer {token}", f"--include-name={name}", examples=10)
+
+
+class Session(Examining):
+    """A session with a proof, on a site that sends mail and push messages."""
+
+    # Requests to other servers are out of scope.
+    ELSEWHERE = ("GET /previews",)
+
+    @classmethod
+    def prepare(cls):
+        receiving = free_port()
+        receiver = Server(
+            "schemathesis-mail", VENV_PYTHON, HERE / "mail_server.py", receiving, f"{cls.folder}/mail", "plain", port=receiving)
+        cls.addClassCleanup(receiver.kill)
+        cls.options = ("--public-url", "https://wool.example", "--smtp-url", f"smtp://127.0.0.1:{receiving}")
+
+    def test_as_owner(self):
+        token = call(self.server, "POST", "/sessions", {"name": "ada", "password": PASSWORD})["token"]
+        server = call(self.server, "GET", "/server")
+        self.assertTrue(server["mail"] and server["vapid_key"])
+        # The proof lasts until the end of the test.
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute("update session set proved_at = proved_at + 7200000")
+        excluded = ENDING + ENDLESS + self.ELSEWHERE
+        self.examine("--header", f"Authorization: Bearer {token}", *(f"--exclude-name={name}" for name in excluded), examples=5)
+        self.assertEqual(self.ask(token, "/me")["role"], "owner")
 
 
 if __name__ == "__main__":
