@@ -1,5 +1,6 @@
 """Passkeys with the virtual authenticator of Chromium: add, sign in by button and by autofill, prove, rename, delete."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -105,11 +106,11 @@ class Passkeys(Village):
         for words in ("Passkey added.", "Passkey deleted."):
             expect(page.get_by_text(words).first).to_be_visible()
 
-    def test_each_algorithm_signs_in_by_the_button(self):
+    def test_each_algorithm_signs_in_by_autofill_and_by_the_button_and_proves(self):
         for name, number in ALGORITHMS.items():
             with self.subTest(name):
                 page = self.enter("grace")
-                self.authenticator(page)
+                session, key = self.authenticator(page)
                 # The page asks for one algorithm alone.
                 page.evaluate("""(number) => {
                     const create = navigator.credentials.create.bind(navigator.credentials);
@@ -122,10 +123,24 @@ class Passkeys(Village):
                 with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database:
                     (made,) = database.execute("select public_key from passkey order by id desc limit 1").fetchone()
                 self.assertIn({-7: b"\x03\x26", -8: b"\x03\x27", -257: b"\x03\x39\x01\x00"}[number], made)
+                self.presence(session, key, False)
+                self.sign_out(page)
+                expect(page.get_by_label("Name")).to_be_focused()
+                # The autofill takes the passkey without a press of a button.
+                self.presence(session, key, True)
+                page.reload()
+                expect(page.get_by_role("heading", name="Passkeys")).to_be_visible()
                 self.without_autofill(page)
                 self.sign_out(page)
                 page.get_by_role("button", name="Sign in with a passkey").click()
                 expect(page.get_by_role("heading", name="Passkeys")).to_be_visible()
+                # The proof, which deletes it.
+                self.age_proofs()
+                main = page.get_by_role("main")
+                main.get_by_role("button", name=re.compile("^Delete ")).click()
+                page.get_by_role("dialog", name="Delete this passkey?").get_by_role("button", name="Delete").click()
+                page.get_by_role("dialog", name="Confirm that it's you").get_by_role("button", name="Use a passkey").click()
+                expect(main.get_by_text("No passkeys yet")).to_be_visible()
 
     def test_the_autofill_of_the_name_signs_in(self):
         page = self.enter("ada")
