@@ -81,6 +81,7 @@ class Browser:
 
 
 class OAuthTest(ServingTest):
+    part = "doors"
     OPTIONS = ()
 
     def setUp(self):

@@ -70,6 +70,8 @@ class Authenticator:
 
 
 class Passkeys(ServingTest):
+    part = "doors"
+
     def setUp(self):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
         self.server = self.enterContext(self.start(*parley(

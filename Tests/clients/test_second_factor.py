@@ -20,6 +20,8 @@ PASSWORD = "wool and needles"
 
 
 class SecondFactor(Home, ServingTest):
+    part = "doors"
+
     def setUp(self):
         super().setUp()
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
