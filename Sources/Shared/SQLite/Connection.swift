@@ -212,6 +212,23 @@ public final class Connection {
     return try body()
   }
 
+  /// Runs `body` and calls `observer` on its thread after each thousand instructions of its statements, so that they can wait.
+  /// The check of the pages of a b-tree is one instruction up to SQLite 3.40.
+  public func observed<Value, Failure: Error>(
+    by observer: @escaping () -> Void, _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard let database else { return try body() }
+    database.observer = observer
+    defer { database.observer = nil }
+    return try body()
+  }
+
+  /// Blocks the thread, for a millisecond at least.
+  public static func sleep(_ time: Duration) {
+    let (seconds, attoseconds) = time.components
+    DatabaseHandle.sleep(milliseconds: max(1, Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)))
+  }
+
   private static func outOfTime(_ sql: SQL) -> SQLiteError {
     SQLiteError(code: .interrupted, message: "time limit exceeded", sql: sql.text)
   }

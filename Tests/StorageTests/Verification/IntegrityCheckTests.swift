@@ -1,5 +1,7 @@
 import Foundation
 import ParleyModel
+import ParleySQLite
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -92,6 +94,31 @@ struct IntegrityCheckTests {
     }
     await #expect(throws: Refusal.damaged) { try await garden.post("seeds") }
     await garden.store.close()
+  }
+
+  @Test func `the check pauses within a table, too`() async throws {
+    let scratch = try Scratch()
+    let path = scratch.path + "/large.db"
+    let connection = try Connection.writer(path)
+    try connection.execute("create table large (id integer primary key, number integer not null) strict")
+    try connection.execute(
+      """
+      insert into large
+      with recursive numbers (number) as (select 1 union all select number + 1 from numbers where number < 50000)
+      select number, number
+      from numbers
+      """)
+    connection.close()
+    let (pauses, lines) = (Mutex(0), Mutex<[String]>([]))
+    let gate = WriteGate(scratch.path, reserve: nil) { line in lines.withLock { $0.append(line) } }
+    let check = IntegrityCheck(path, vfs: nil, gate: gate) { line in
+      lines.withLock { $0.append(line) }
+    } sleep: { _ in pauses.withLock { $0 += 1 } }
+    check.start {}
+    await check.finish()
+    // Each row takes several instructions.
+    #expect(pauses.withLock { $0 } >= 4)
+    #expect(lines.withLock { $0 } == [] && gate.refusal == nil)
   }
 
   @Test func `closing the store ends a running check`() async throws {

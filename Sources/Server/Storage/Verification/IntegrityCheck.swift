@@ -3,7 +3,8 @@
 //
 // The check has its own thread and read-only connection, so neither the writer nor another reader waits. Each table
 // is checked in a statement of its own, after which the check pauses for longer than it worked: it uses a tenth of a core
-// on average, and the write-ahead log can be truncated between two tables.
+// on average, and the write-ahead log can be truncated between two tables. Within a table it pauses as long as it works,
+// and no longer, because the statement holds its snapshot.
 
 import ParleySQLite
 import Synchronization
@@ -18,17 +19,23 @@ actor IntegrityCheck {
   private let vfs: String?
   private let gate: WriteGate
   private let log: @Sendable (String) -> Void
+  private let sleep: @Sendable (Duration) -> Void
 
   /// The pause after a table, as a multiple of the time that its check took.
   private static let pause = 9
   /// A small cache, since every page is read once.
   private static let cacheKibibytes = 1_024
 
-  init(_ path: String, vfs: String?, gate: WriteGate, log: @escaping @Sendable (String) -> Void) {
+  /// - Parameter sleep: blocks the thread for a pause within a table.
+  init(
+    _ path: String, vfs: String?, gate: WriteGate, log: @escaping @Sendable (String) -> Void,
+    sleep: @escaping @Sendable (Duration) -> Void = { Connection.sleep($0) }
+  ) {
     self.path = path
     self.vfs = vfs
     self.gate = gate
     self.log = log
+    self.sleep = sleep
   }
 
   /// Starts a check, and calls `didEnd` after it. No-op while one runs, and after `close`.
@@ -60,7 +67,11 @@ actor IntegrityCheck {
       try cancellation.watch(connection)
       for table in try connection.storedTables() {
         let started = ContinuousClock.now
-        if let fault = try connection.quickFault(in: table) {
+        let throttle = Throttle(sleep)
+        let fault = try connection.observed(by: { throttle.pause() }) { () throws(SQLiteError) in
+          try connection.quickFault(in: table)
+        }
+        if let fault {
           return gate.reportDamage("table \(table): \(fault)")
         }
         try await Task.sleep(for: (.now - started) * Self.pause)
@@ -79,6 +90,25 @@ actor IntegrityCheck {
     options.vfs = vfs
     options.cacheKibibytes = Self.cacheKibibytes
     return try Connection.reader(path, options)
+  }
+}
+
+/// Pauses as long as the work since the last pause took.
+private final class Throttle {
+  private let sleep: (Duration) -> Void
+  private var calls = 0
+  private var started = ContinuousClock.now
+
+  /// Calls for one pause: about a millisecond of work.
+  private static let period = 50
+
+  init(_ sleep: @escaping (Duration) -> Void) { self.sleep = sleep }
+
+  func pause() {
+    calls += 1
+    guard calls.isMultiple(of: Self.period) else { return }
+    sleep(.now - started)
+    started = .now
   }
 }
 

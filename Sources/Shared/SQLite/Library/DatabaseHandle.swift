@@ -130,20 +130,37 @@ import Synchronization
     return (code != SQLITE_OK, Int(max(pages, 0)), Int(max(copied, 0)))
   }
 
-  // MARK: The time limit
+  // MARK: Progress
 
-  /// Virtual machine instructions between two deadline checks, about 20 µs.
+  /// Virtual machine instructions between two calls of the progress handler, about 20 µs.
   private static let instructionsPerCheck: Int32 = 1_000
 
   var deadline: Deadline? {
     get { unsafe limit.pointee.deadline }
     set {
       unsafe limit.pointee.deadline = newValue
-      guard newValue != nil else { return unsafe sqlite3_progress_handler(pointer, 0, nil, nil) }
-      unsafe sqlite3_progress_handler(
-        pointer, Self.instructionsPerCheck,
-        { limit in unsafe limit?.assumingMemoryBound(to: TimeLimit.self).pointee.isOver == true ? 1 : 0 }, limit)
+      setProgressHandler()
     }
+  }
+
+  /// Called while statements run.
+  var observer: (() -> Void)? {
+    get { unsafe limit.pointee.observer }
+    set {
+      unsafe limit.pointee.observer = newValue
+      setProgressHandler()
+    }
+  }
+
+  private func setProgressHandler() {
+    guard deadline != nil || observer != nil else { return unsafe sqlite3_progress_handler(pointer, 0, nil, nil) }
+    unsafe sqlite3_progress_handler(
+      pointer, Self.instructionsPerCheck,
+      { limit in
+        guard let limit = unsafe limit?.assumingMemoryBound(to: TimeLimit.self) else { return 0 }
+        unsafe limit.pointee.observer?()
+        return unsafe limit.pointee.isOver ? 1 : 0
+      }, limit)
   }
 
   /// Interrupting a write statement would roll back the whole transaction (sqlite.org/c3ref/interrupt.html) and with
@@ -153,6 +170,7 @@ import Synchronization
 
 private struct TimeLimit {
   var deadline: Deadline?
+  var observer: (() -> Void)?
   var mayInterrupt = false
 
   var isOver: Bool { mayInterrupt && deadline?.isOver == true }
