@@ -79,6 +79,7 @@ import Testing
       for escaped in ["\"", "\u{1}", "\n", "é\u{1f}"] {
         let text = String(repeating: escaped, count: count)
         #expect(try value(written { $0.value(text) }).string() == text)
+        #expect(written { $0.value(text) }.utf8.count == JSONWriter.size(of: text))
       }
     }
   }

@@ -149,6 +149,14 @@ extension JSONEscape {
     return room
   }
 
+  /// The bytes that escaping adds.
+  static func added(to text: Span<UInt8>) -> Int {
+    guard isNeeded(text) else { return 0 }
+    var added = 0
+    for offset in text.indices where isNeeded(text[offset]) { added += letter(for: text[offset]) == nil ? 5 : 1 }
+    return added
+  }
+
   @inline(__always)
   static func append(_ byte: UInt8, to output: inout OutputSpan<UInt8>) {
     guard isNeeded(byte) else { return output.append(byte) }

@@ -27,6 +27,12 @@ public struct JSONWriter: Sendable {
     bytes.reserveCapacity(count)
   }
 
+  /// The bytes of a text as a string with its quotes.
+  public static func size(of text: String) -> Int {
+    let text = text.utf8.span
+    return text.count + JSONEscape.added(to: text) + 2
+  }
+
   /// Writes an element of an array, or the whole text.
   @inlinable public mutating func value(_ value: some JSONWritable) { value.write(to: &self) }
 

@@ -70,6 +70,23 @@ private let live = Message(
     }
   }
 
+  @Test func `the size of a message bounds its JSON, and of a long text closely`() {
+    var random = Seeded(seed: 2)
+    for number in 0..<2_000 {
+      var made = Message.random(&random)
+      if var content = made.content, number.isMultiple(of: 2) {
+        content.text = String(repeating: content.text, count: 1_000)
+        content.descriptions = content.attachments.map { _ in "\u{1}\"" }
+        content.poll = Poll(PollDraft(["\u{2}", "🧶"]))
+        content.buttons = [MessageButton("id", "\"")]
+        made.state = .live(content)
+      }
+      let view = MessageView(made, mine: ["star", "like"], vote: [0, 1], status: .allRead, html: "<p>\"\u{1}</p>\n")
+      let count = json(view).utf8.count
+      #expect(count <= view.size && view.size < count + 2_000, "\(json(view).prefix(500))")
+    }
+  }
+
   @Test func `the content of a tombstone is dropped when decoding`() throws {
     let text = json(live).replacing(
       #""deleted":false"#, with: #""deleted":true,"deleted_at":"2026-11-20T15:16:42Z","deletion":"author""#)

@@ -117,9 +117,10 @@ extension Context {
 }
 
 extension RequestContext {
-  /// Counts the size of a page with HTML while it waits for its turn and is rendered. Refuses it above the memory budget.
+  /// Counts the size of a page with HTML while it waits for its turn and is rendered: its HTML, its JSON, and a message that is
+  /// larger than the rest of the page. Refuses it above the memory budget.
   func reserve(for show: MessageOptions) throws(Problem) {
-    if show.includesHTML { try server.reserve(ListPage<MessageView>.maxBytes) }
+    if show.includesHTML { try server.reserve(3 * ListPage<MessageView>.maxBytes) }
   }
 
   /// An object with these messages. With much HTML, or beyond the size of a page, it is written on the rendering thread instead

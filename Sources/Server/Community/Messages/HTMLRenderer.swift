@@ -17,39 +17,31 @@ final class HTMLRenderer: Sendable {
 
   init(html: @escaping @Sendable (Message.Content) -> String = { $0.html }) { self.html = html }
 
-  /// Returns the views with the HTML of their texts. Those beyond `maxPageBytes` get none.
+  /// Returns the views with the HTML of their texts. Those beyond `maxPageBytes` of text get none, nor those with which the
+  /// JSON of all is larger than a page. The first text gets HTML in any case.
   func addHTML(to views: [MessageView], for turn: Turn) async throws(Refusal) -> [MessageView] {
     var views = views
     var size = 0
-    var missing: [Int] = []
+    var indices: [Int] = []
     for index in views.indices {
       guard let content = views[index].message.content else { continue }
       size += content.text.utf8.count
-      guard size <= Self.maxPageBytes || missing.isEmpty && index == 0 else { break }
-      missing.append(index)
+      guard size <= Self.maxPageBytes || indices.isEmpty else { break }
+      indices.append(index)
     }
+    var page = HTMLPage(room: ListPage<MessageView>.maxBytes - views.reduce(0) { $0 + $1.size }, html: html)
     guard size > Self.maxInlineBytes else {
-      for index in missing { views[index].html = views[index].message.content.map(html) }
+      page.texts = indices.map { (views[$0].message.content, nil) }
+      for (index, html) in zip(indices, page.rendered()) { views[index].html = html }
       return views
     }
-    let keys = views.map { HTMLCache.Key($0.message) }
+    let keys = indices.map { HTMLCache.Key(views[$0].message) }
+    page.texts = cache.withLock { cache in zip(indices, keys).map { (views[$0].message.content, cache[$1]) } }
+    let known = page.texts.map { $0.html != nil }
+    let rendered = known.allSatisfy(\.self) ? page.rendered() : try await run(for: turn) { [page] in page.rendered() }
+    for (index, html) in zip(indices, rendered) { views[index].html = html }
     cache.withLock { cache in
-      missing.removeAll { index in
-        views[index].html = cache[keys[index]]
-        return views[index].html != nil
-      }
-    }
-    guard !missing.isEmpty else { return views }
-    let contents = missing.compactMap { views[$0].message.content }
-    let rendered = try await run(for: turn) { [html] in
-      var rendered: [String] = []
-      // The loop ends early if the client disconnects.
-      for content in contents where !Task.isCancelled { rendered.append(html(content)) }
-      return rendered
-    }
-    for (index, html) in zip(missing, rendered) { views[index].html = html }
-    cache.withLock { cache in
-      for (index, html) in zip(missing, rendered) { cache.add(html, for: keys[index]) }
+      for (number, html) in rendered.enumerated() where !known[number] { cache.add(html, for: keys[number]) }
     }
     return views
   }
@@ -75,6 +67,29 @@ extension Community {
     for caller: Caller, _ work: @escaping @Sendable () -> Value
   ) async throws(Refusal) -> Value {
     try await renderer.run(for: caller.turn, work)
+  }
+}
+
+/// The texts of one page, some with cached HTML.
+private struct HTMLPage: Sendable {
+  /// The bytes of JSON that the HTML may add.
+  let room: Int
+  let html: @Sendable (Message.Content) -> String
+  var texts: [(content: Message.Content?, html: String?)] = []
+
+  /// The HTML of the leading texts that fit, at least of one.
+  func rendered() -> [String] {
+    var rendered: [String] = []
+    var left = room
+    // The loop ends early if the client disconnects.
+    for text in texts where !Task.isCancelled {
+      guard left > 0 || rendered.isEmpty else { break }
+      let html = text.html ?? text.content.map(html) ?? ""
+      left -= MessageView.size(ofHTML: html)
+      guard left >= 0 || rendered.isEmpty else { break }
+      rendered.append(html)
+    }
+    return rendered
   }
 }
 

@@ -33,6 +33,9 @@ public struct MessagePageView: Sendable {
   public let page: MessagePage
   public let order: MessageQuery.Order
   public let cursor: String
+
+  /// The number of leading messages with HTML, if a page with the HTML of all is too large.
+  var limitWithHTML: Int? { messages.firstIndex { $0.message.isLive && $0.html == nil } }
 }
 
 /// A readable message with the caller's rights in its conversation.
@@ -152,12 +155,23 @@ extension CommunityView {
   public func listMessages(
     in conversation: ID<Conversation>, _ request: MessageRequest, for caller: Caller
   ) async throws(Refusal) -> MessagePageView {
+    var request = request
+    while true {
+      let page = try await messages(in: conversation, request, for: caller)
+      guard request.show.includesHTML, let limit = page.limitWithHTML, 1..<request.limit ~= limit else { return page }
+      request.limit = limit
+    }
+  }
+
+  private func messages(
+    in conversation: ID<Conversation>, _ request: MessageRequest, for caller: Caller
+  ) async throws(Refusal) -> MessagePageView {
     let version = community.store.version
     let (page, encoded, seen) = try read { tx throws(Refusal) in
       let (_, standing) = try tx.rights(of: caller, in: conversation)
       var query = MessageQuery(conversation, request.window, order: request.order, limit: request.limit)
       query.fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
-      if request.show.includesHTML { query.maxBytes = HTMLRenderer.maxPageBytes }
+      if request.show.includesHTML { query.maxBytes = HTMLRenderer.maxPageBytes + query.limit * Message.minSize }
       query.includesDeleted = request.includesDeleted
       query.includesMachineOnly = request.includesMachineOnly
       if !request.includesMuted, let viewer = caller.user, try tx.hidesAnyone(viewer) { query.viewer = viewer }

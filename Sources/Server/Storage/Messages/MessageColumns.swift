@@ -53,11 +53,18 @@ extension Message {
   static let columns = Column.allCases.map(\.name).joined(separator: ", ")
   static let columnCount = Column.allCases.count
 
-  /// The size of the content of a row in bytes.
-  static let contentSize = """
-    ifnull(length(cast(text as blob)), 0) + ifnull(length(cast(entities as blob)), 0)
-      + ifnull(length(cast(annotations as blob)), 0)
+  /// The size of the JSON of the content of a row in bytes, without actions and polls.
+  static func contentSize(in table: String) -> String {
     """
+    length(cast(json_quote(text) as blob)) + ifnull(length(cast(entities as blob)), 0)
+      + ifnull(length(cast(annotations as blob)), 0)
+      + ifnull((
+        select sum(32 + length(cast(json_quote(description) as blob)))
+        from attachment
+        where message_id = \(table).id
+      ), 0)
+    """
+  }
 
   /// Reads a row. `complete` adds attachments and actions.
   init(_ row: borrowing Row) throws(SQLiteError) {
@@ -147,7 +154,7 @@ extension ReadTransaction {
     return ids.compactMap { byID[$0] }
   }
 
-  /// The approximate sizes of the JSON of messages in bytes, as `Message.size`.
+  /// The sizes of the JSON of messages in bytes, as `Message.size`, without actions and polls.
   public func sizes(of ids: [ID<Message>]) throws(Refusal) -> [ID<Message>: Int] {
     var sizes: [ID<Message>: Int] = [:]
     try run { connection in
@@ -211,7 +218,7 @@ extension ReadTransaction {
 
   private static let sizesByID = ListQuery { list in
     """
-    select id, \(Message.contentSize)
+    select id, \(Message.contentSize(in: "message"))
     from message
     where id in (\(list))
     """

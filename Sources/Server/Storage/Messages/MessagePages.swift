@@ -12,7 +12,17 @@ extension ReadTransaction {
     }
     guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
     var slice = try slice(query, latest: latest)
-    try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn, pollsOf: slice.polled)
+    if slice.hasRelated {
+      // Their size is known after the messages are chosen.
+      slice.bytes -= slice.size
+      try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn, pollsOf: slice.polled)
+      slice.bytes += slice.size
+      if let limit = query.smallerLimit(than: slice.messages.count, of: slice.bytes) {
+        var query = query
+        query.limit = limit
+        return try messages(query)
+      }
+    }
     let skipped = try skipped(slice, query)
     let covered = slice.covered
     if slice.order != query.order { slice.messages.reverse() }
@@ -190,7 +200,7 @@ extension ReadTransaction {
   private static let columns = """
     \(Message.columns),
     \(relatedColumns),
-    iif(repost_of is null, 0, (select \(Message.contentSize) from message post where post.id = message.repost_of))
+    iif(repost_of is null, 0, (select \(Message.contentSize(in: "post")) from message post where post.id = message.repost_of))
     """
 
   /// The size of the post of a repost, which a response may include.
@@ -309,6 +319,11 @@ private struct Slice {
     self.window = window
     self.bounds = bounds
   }
+
+  /// Whether a message has files, actions or a poll.
+  var hasRelated: Bool { !(attached.isEmpty && actedOn.isEmpty && polled.isEmpty) }
+  /// The size of the messages without the posts that they repost.
+  var size: Int { messages.reduce(0) { $0 + $1.size } }
 
   var hasOlder: Bool { older.map { bounds?.contains($0) ?? true } ?? false }
   var hasNewer: Bool { newer.map { bounds?.contains($0) ?? true } ?? false }

@@ -185,17 +185,6 @@ extension Message {
     }
   }
 
-  /// The approximate size of the JSON of a message without content, in bytes.
-  public static var minSize: Int { 256 }
-
-  /// The approximate size of the JSON in bytes.
-  public var size: Int {
-    // `content` copies the whole.
-    guard case .live(let content) = state else { return Self.minSize }
-    return Self.minSize + content.text.utf8.count + (content.entities?.bytes.count ?? 0)
-      + (content.annotations?.bytes.count ?? 0) + content.descriptions.reduce(0) { $0 + $1.utf8.count }
-  }
-
   /// Whether the message is live and has a poll.
   public var hasPoll: Bool {
     guard case .live(let content) = state else { return false }

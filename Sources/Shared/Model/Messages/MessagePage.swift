@@ -34,6 +34,12 @@ public struct MessageQuery: Sendable, Hashable {
     self.limit = limit
   }
 
+  /// The limit of a page that ends within `maxBytes`, if one of `count` messages is larger. Nil for a single message.
+  public func smallerLimit(than count: Int, of bytes: Int) -> Int? {
+    guard bytes > maxBytes, count > 1 else { return nil }
+    return max(1, min(count - 1, count * maxBytes / bytes))
+  }
+
   /// Bounds are exclusive. With `after`, the page has the oldest messages of the window, so that it continues without a
   /// gap; otherwise the newest.
   public enum Window: Sendable, Hashable {

@@ -19,8 +19,8 @@ public struct MessageRevision: Sendable, Hashable {
     self.edit = edit
   }
 
-  /// The approximate size of the JSON in bytes.
-  public var size: Int { 128 + text.utf8.count + (entities?.bytes.count ?? 0) }
+  /// A bound of the JSON in bytes.
+  public var size: Int { 256 + JSONWriter.size(of: text) + (entities?.bytes.count ?? 0) }
 }
 
 extension MessageRevision: JSONWritable {

@@ -86,10 +86,10 @@ extension Report: Record {
 }
 
 extension Report {
-  /// The approximate size of the JSON in bytes, without a group.
+  /// A bound of the JSON in bytes, without a group.
   public var size: Int {
-    512 + reason.utf8.count + (copy?.bytes.count ?? 0) + (surroundings?.bytes.count ?? 0) + (held?.text.utf8.count ?? 0)
-      + (held?.annotations?.bytes.count ?? 0)
+    768 + JSONWriter.size(of: reason) + (outcome.map(JSONWriter.size) ?? 0) + (copy?.bytes.count ?? 0)
+      + (surroundings?.bytes.count ?? 0) + (held?.storedText.utf8.count ?? 0)
   }
 }
 
