@@ -31,10 +31,13 @@ class Attack(RestartingTest):
         self.assertLess(after, self.start_size + MARGIN)
 
     def test_unfinished_messages_that_inflate(self):
-        self.attack(lambda: attacks.inflating_sockets(self.probe.address, count=200, rounds=3))
+        self.attack(lambda: attacks.inflating_sockets(self.probe.address))
+
+    def test_unfinished_messages_of_many_sources(self):
+        self.attack(lambda: attacks.inflating_sockets(self.probe.address, rounds=2, sources=8))
 
     def test_sockets_that_come_and_go(self):
-        self.attack(lambda: attacks.idle_sockets(self.probe.address, count=200, rounds=3))
+        self.attack(lambda: attacks.idle_sockets(self.probe.address))
 
     def test_compressed_messages_count_by_their_inflated_size(self):
         address = self.url.replace("http", "ws") + "/api/v1/realtime"
@@ -67,7 +70,7 @@ class Attack(RestartingTest):
     def test_unread_pages_of_html(self):
         for _ in range(200):
             self.ask("POST", f"/conversations/{self.room}/messages", {"text": attacks.LIST})
-        self.attack(lambda: attacks.unread_pages(self.probe.address, self.room, count=60, seconds=3))
+        self.attack(lambda: attacks.unread_pages(self.probe.address, self.room, count=120))
 
 
 class Bystander(unittest.TestCase):
