@@ -1,4 +1,4 @@
-"""Runs all `test_*.py` files of this folder, or the named ones. Prints the slowest classes and `N passed, N failed`.
+"""Runs all `test_*.py` files of this folder, or the named ones. Prints the slowest classes, the skipped tests and `N passed, N failed`.
 
 Classes with `waits = True` mostly wait for timers of the server. A second process runs them at the same time. Long classes
 with `part = "contract"`, or the name of another part of `Tests/run`, belong to it: `--part contract` runs them, and `--part clients` the
@@ -47,6 +47,8 @@ def run(tests):
     """Runs tests in their order. Returns the numbers of passed and failed ones."""
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=TimedResult).run(unittest.TestSuite(tests))
     print("slowest: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.seconds.most_common(SLOWEST)))
+    for reason, count in collections.Counter(reason for _, reason in result.skipped).items():
+        print(f"{count} skipped: {reason}")
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     return max(0, result.testsRun - failed - len(result.skipped)), failed
 

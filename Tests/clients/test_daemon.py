@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from mounting import mounting
 from servers import PARLEY, TOP, accepts, free_port
 from serving import ServingTest, bench_server, call, parley
 from websockets.exceptions import ConnectionClosed
@@ -233,9 +234,8 @@ class Systemd(ServingTest):
                 for number in range(1, 9)]
         self.assertEqual(statuses, [401] * 5 + [429] * 3)
 
+    @mounting
     def test_a_command_finds_the_data_folder_of_the_unit(self):
-        if os.geteuid() != 0:
-            self.skipTest("only root can mount a file system")
         with self.start(*parley(self.folder)) as server:
             self.assertEqual(server.stop(), 0)
         empty = Path(self.folder) / "empty"

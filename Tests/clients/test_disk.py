@@ -8,6 +8,7 @@ import time
 import unittest
 from urllib.error import HTTPError
 
+from mounting import MountingTest
 from restarting import ENDLESS, PASSWORD, RestartingTest
 from servers import PARLEY
 from serving import parley
@@ -15,15 +16,10 @@ from serving import parley
 SIZE = 24 << 20
 
 
-class Disk(RestartingTest):
+class Disk(MountingTest, RestartingTest):
     """Each test has its data folder on a file system of 24 MB."""
 
     part = "hosting"
-
-    def setUp(self):
-        if os.geteuid() != 0:
-            self.skipTest("only root can mount a file system")
-        super().setUp()
 
     def serve(self):
         # The first start of a test: the temporary folder is there, and not yet the data folder.
