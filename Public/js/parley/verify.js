@@ -44,8 +44,9 @@ const parts = 16;
 
 /**
  * Why the cache of a conversation is not proven to be complete: `empty` (there are no messages), `not_cached`, `incomplete`
- * (messages are missing), `not_verified` (the digests were not compared yet).
- * @typedef {'empty' | 'not_cached' | 'incomplete' | 'not_verified'} Reason
+ * (messages are missing), `not_verified` (the digests were not compared yet), `unknown_conversation` (it does not exist, or the
+ * user may not read it).
+ * @typedef {'empty' | 'not_cached' | 'incomplete' | 'not_verified' | 'unknown_conversation'} Reason
  */
 /**
  * @typedef {{ isComplete: boolean, through: number, reason: Reason | null }} Proof
@@ -77,7 +78,7 @@ export async function proof(pages, conversation, hasEvents) {
       if (verdict.reason === 'empty') return empty;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return incomplete('not_verified');
+      return incomplete([403, 404, 410].includes(error.status) ? 'unknown_conversation' : 'not_verified');
     }
   }
   const { held, from, checked } = await pages.history(conversation);

@@ -169,7 +169,7 @@ test('a cache is compared with the server and repaired', async () => {
   const empty = await ada.client.calls.createConversation({ body: { kind: 'channel', type: 'com.example.notes', title: 'empty' } });
   assert.deepEqual(await parley.verify(empty.id), { checkedUpTo: 0, isComplete: true, repaired: 0, reason: 'empty' });
   assert.deepEqual(await parley.proof(empty.id), { isComplete: true, through: 0, reason: 'empty' });
-  assert.deepEqual(await parley.proof('999999'), { isComplete: false, through: 0, reason: 'not_verified' });
+  assert.deepEqual(await parley.proof('999999'), { isComplete: false, through: 0, reason: 'unknown_conversation' });
   await assert.rejects(parley.verify('999999'), { code: 'not_found' });
   parley.close();
 });
