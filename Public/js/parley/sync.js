@@ -470,10 +470,13 @@ export class Sync {
       const relations = relationsOf(snapshot.relations ?? {});
       for (const id of this.mirror.relations.keys()) rows.remove('relations', id);
       for (const relation of relations) rows.put('relations', { ...relation, known });
-      for (const { forum_id: forum, conversation_id: id, level } of snapshot.levels ?? []) {
-        const table = forum === undefined ? 'conversations' : 'forums';
-        const row = rows.get(table, forum ?? id);
-        if (row) rows.put(table, { ...row, level, level_set: true, level_known: known });
+      // A level that is not set any more is not named.
+      const levels = new Map((snapshot.levels ?? []).map((/** @type {any} */ one) => [one.forum_id ?? one.conversation_id, one.level]));
+      for (const table of ['forums', 'conversations']) {
+        for (const { id, level } of snapshot[table] ?? []) {
+          const row = rows.get(table, id);
+          rows.put(table, { ...row, level: levels.get(id) ?? level, level_set: levels.has(id), level_known: known });
+        }
       }
       if (isFirst) put('cursor', snapshot.cursor);
       else wantLater(rows, ...unlisted);
