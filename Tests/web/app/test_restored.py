@@ -152,7 +152,7 @@ CACHED = """async (conversation) => {
 }"""
 
 
-class Rewound(Village):
+class Rewinding(Village):
     """A provider's snapshot: an older copy of the folder is put back, and the server issues other messages."""
 
     def restart(self, prepare):
@@ -175,7 +175,8 @@ class Rewound(Village):
     def check(self, page, conversation):
         self.eventually(page, self.on_server(conversation), lambda: sorted(page.evaluate(CACHED, conversation), key=lambda it: int(it[0])))
 
-    def test_open_and_closed_pages_equal_the_server_again(self):
+    def rewind(self, take_copy):
+        """Open and closed pages equal the server again."""
         room = self.garden["room_id"]
         before = self.say("Before the copy")
         group = self.call("POST", "/conversations", {"kind": "group", "title": "Beds", "participants": ["@ada"]}, self.tokens["grace"])["id"]
@@ -186,7 +187,7 @@ class Rewound(Village):
             expect(page.get_by_text("Bed 1")).to_be_visible()
             self.room(page)
             expect(page.get_by_text("Before the copy")).to_be_visible()
-        self.restart(self.copy)
+        take_copy()
         # Both devices hold what the copy lacks: messages, an own one, a reaction, an edit.
         self.say("Lost of grace")
         self.say("Bed 2, lost", "grace", group)
@@ -216,4 +217,14 @@ class Rewound(Village):
             expect(page.get_by_text("Bed 11 of the new history")).to_be_visible()
             expect(page.get_by_text("Bed 2, lost")).to_have_count(0)
             self.check(page, group)
-        self.photograph(open_page, "rewound")
+        return open_page
+
+
+class Rewound(Rewinding):
+    def test_pages_equal_the_server_after_the_return_of_a_cold_copy(self):
+        self.photograph(self.rewind(lambda: self.restart(self.copy)), "rewound")
+
+
+class RewoundHot(Rewinding):
+    def test_pages_equal_the_server_after_the_return_of_a_hot_copy(self):
+        self.rewind(self.copy)
