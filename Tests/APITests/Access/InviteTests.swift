@@ -240,9 +240,10 @@ import Testing
   }
 
   /// Every GET endpoint, as a visitor and as each role with a credential of each scope, before and after the invites are
-  /// used and revoked.
-  @Test func `no answer holds the code of an invite, except to its creation`() async throws {
-    try await Village.open(.inMemory) { village in
+  /// used and revoked. Over a socket with one scope of each role, since all are thousands of requests.
+  @Test(arguments: TestTransport.allCases)
+  func `no answer holds the code of an invite, except to its creation`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       try await village.addUser("alma", .admin)
       let forum = try await village.forum("cellar", .private, ["ada", "grace"])
       var codes: [String] = []
@@ -259,7 +260,7 @@ import Testing
       try await invite("mira", [:])
       var readers: [(name: String, fields: Fields)] = [("visitor", [:])]
       for name in ["ada", "alma", "mira", "grace", "linus", "robo", "gus"] {
-        for scope in Scope.allCases {
+        for scope in transport == .inMemory ? Scope.allCases : [.admin] {
           let token = try await village.token(name, scope)
           readers.append(("\(name), \(scope)", ["Authorization": "Bearer \(token)"]))
         }
@@ -290,7 +291,7 @@ import Testing
       for answer in [again, lena, link] { #expect(!codes.contains { answer.text.contains($0) }) }
       try await village.expect(204, .delete, "/invites/\(ids[3])", as: "ada")
       try await readAll()
-      #expect(found > 500)
+      #expect(found > (transport == .inMemory ? 500 : 100))
       // Nor on the disk.
       for file in ["parley.db", "parley.db-wal"] {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(village.folder)/\(file)"))

@@ -131,8 +131,9 @@ import Testing
     }
   }
 
-  @Test func `a registration repeated in parallel creates one user`() async throws {
-    try await Village.open(.inMemory) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a registration repeated in parallel creates one user`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let invite = try #require(try await village.request(.post, "/invites", as: "ada", ["max_uses": 1])["code"])
       let body = Self.lena.merging(["client_id": "r1", "invite": invite]) { $1 }
       let answers = try await withThrowingTaskGroup(of: Answer.self) { group in

@@ -90,8 +90,9 @@ import Testing
     }
   }
 
-  @Test func `a token created by a token expires no later`() async throws {
-    try await Village.open(.inMemory) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `a token created by a token expires no later`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       let end = "2100-01-01T00:00:00.000Z"
       let made = try await village.request(
         .post, "/me/tokens", as: "grace", ["name": "t", "scope": "write", "expires_at": end])
@@ -106,8 +107,9 @@ import Testing
     }
   }
 
-  @Test func `revoking a token revokes the tokens that it created`() async throws {
-    try await Village.open(.inMemory) { village in
+  @Test(arguments: TestTransport.allCases)
+  func `revoking a token revokes the tokens that it created`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
       func create(_ name: String, by token: String?) async throws -> (id: String, token: String) {
         let fields: Fields = ["Authorization": Self.bearer(token ?? village.token("grace"))]
         let made = try await village.request(.post, "/me/tokens", ["name": name, "scope": "write"], fields: fields)

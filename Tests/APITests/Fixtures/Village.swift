@@ -194,6 +194,8 @@ final class Village: Sendable {
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpShouldSetCookies = false
       configuration.httpCookieAcceptPolicy = .never
+      // Parallel requests have a connection each.
+      configuration.httpMaximumConnectionsPerHost = 32
       self.transport = .socket(server, URLSession(configuration: configuration))
     }
     for (name, role) in [
