@@ -244,7 +244,8 @@ import Testing
       try await village.changeSettings(["newcomers": ["days": 0, "messages": 0]])
       for _ in 0..<30 { _ = try await village.post(text, in: room) }
       try await Self.walk(village, "/conversations/\(room)/messages?html=true", "seq", as: "grace", count: 30)
-      try await Self.walk(village, "/conversations/\(room)/messages?include_deleted=true", "seq", as: "grace", count: 30)
+      try await Self.walk(
+        village, "/conversations/\(room)/messages?include_deleted=true", "seq", as: "grace", count: 30)
     }
   }
 

@@ -113,7 +113,9 @@ struct IntegrityCheckTests {
     let gate = WriteGate(scratch.path, reserve: nil) { line in lines.withLock { $0.append(line) } }
     let check = IntegrityCheck(path, vfs: nil, gate: gate) { line in
       lines.withLock { $0.append(line) }
-    } sleep: { _ in pauses.withLock { $0 += 1 } }
+    } sleep: { _ in
+      pauses.withLock { $0 += 1 }
+    }
     check.start {}
     await check.finish()
     // Each row takes several instructions.
