@@ -263,7 +263,9 @@ extension User {
 
 extension UserSummary {
   /// Columns of `init(_: Row)`, of `account a`.
-  static let columns = "a.id, a.name, a.name_key, a.created_at, a.revision, \(groupColumn), \(columns(of: "a"))"
+  static let columns = """
+    a.id, a.name, a.name_key, a.created_at, a.revision, a.avatar_file_id, \(groupColumn), \(columns(of: "a"))
+    """
 
   init(_ row: borrowing Row) throws {
     // A departed user keeps the row, but not the name.
@@ -271,6 +273,7 @@ extension UserSummary {
     self.init(
       id: ID(try row.int("id")), name: hasName ? try row.text("name") : nil, role: .guest,
       createdAt: Int64(try row.int("created_at")), revision: try row.int("revision"))
+    avatarFile = try row.optionalInt("avatar_file_id").map { ID($0) }
     groups = Self.groups(try row.optionalText("group_ids"))
     try readFields(row, from: row.position("display_name"))
   }

@@ -22,6 +22,8 @@ public struct UserSummary: Sendable, Hashable {
   public var role: Role
   /// Milliseconds since 1970.
   public var createdAt: Int64
+  /// The uploaded picture; nil for a drawing of the name.
+  public package(set) var avatarFile: ID<File>?
   /// In the order of their creation.
   public package(set) var groups: [ID<UserGroup>] = []
   /// Increases with each change, including private members.

@@ -12,6 +12,7 @@ extension UserSummary: JSONMembers {
     if let bioEntities { json.field("bio_entities", bioEntities) }
     if !groups.isEmpty { json.field("groups", groups) }
     json.field("avatar", avatar)
+    if let avatarFile { json.field("avatar_file", avatarFile) }
     json.field("created_at", Timestamp(createdAt))
     json.field("revision", revision)
   }
@@ -25,6 +26,7 @@ extension UserSummary: JSONMembers {
     try readFields(from: &object)
     bioEntities = try object.optional("bio_entities")
     groups = try object.optional("groups") ?? []
+    avatarFile = try object.optional("avatar_file")
   }
 }
 
