@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { blossom, faceOf, quilt } from '../../../Public/js/app/core/pictures/identicons.js';
+import { blossom, faceOf, hueOf, iconOf, quilt } from '../../../Public/js/app/core/pictures/identicons.js';
 import { sha256 } from '../../../Public/js/parley/sha256.js';
 
 /** SplitMix64, as in the Swift tests. */
@@ -22,11 +22,16 @@ test('a drawing never changes and equals the server\'s', () => {
   const random = seeded(7n);
   const byte = () => Number(random.next().value & 0xffn);
   const digests = Array.from({ length: 1000 }, (_, number) => [number % 24, ...Array.from({ length: 31 }, byte)]);
-  assert.equal(sha256(digests.map(blossom).join('')), '79c9016ae1479eb175b77433d59bbec6a0668e1d9151f3a3433b35fc7d2e761f');
-  assert.equal(sha256(digests.map(quilt).join('')), '30ff912431960f51f53262aad127bfe992cd5694a758fc49f231ed732322ff3c');
+  assert.equal(sha256(digests.map(blossom).join('')), 'be503621daf50834a824849e02c24841d79ec61c1dd32e067b49d70aefe7b9c5');
+  assert.equal(sha256(digests.map(quilt).join('')), 'b2cb09e819c3ee0610de5ed00212dc52195c899dedd43ab5e1f2e83cee7b75df');
 });
 
 test('letter case does not change an avatar', () => {
   assert.equal(faceOf('Ada'), faceOf('ada'));
   assert.notEqual(faceOf('ada'), faceOf('adam'));
+});
+
+test('a letter has the hue of the drawing', () => {
+  const [, ground] = /fill="#(\w+)"/.exec(quilt([hueOf('Garden') / 15]));
+  assert.match(decodeURIComponent(iconOf('Garden')), new RegExp(`fill="#${ground}"`));
 });

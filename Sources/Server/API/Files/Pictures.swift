@@ -43,7 +43,7 @@ extension Response {
   /// A generated picture: public, and cached for five minutes, since names change. The sandbox prevents scripts if it
   /// is opened as a document.
   static func drawing(_ drawing: GeneratedPicture) -> Response {
-    var response = Response(.ok, Array(drawing.svg.utf8), type: .forExtension("svg")).tagged(drawing.tag)
+    var response = Response(.ok, Array(drawing.picture.svg.utf8), type: .forExtension("svg")).tagged(drawing.tag)
     response.fields.add("Cache-Control", "public, max-age=300")
     response.fields.add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
     return response

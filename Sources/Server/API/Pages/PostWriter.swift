@@ -199,7 +199,7 @@ struct PostWriter {
       html.tag("span", ["class": "avatar"]) { _ in }
       return
     }
-    guard let drawing = author.drawing else {
+    guard let picture = author.drawing?.picture else {
       html.void(
         "img",
         [
@@ -213,7 +213,9 @@ struct PostWriter {
       "svg", ["class": "avatar", "viewBox": Picture.viewBox, "width": side, "height": side, "aria-hidden": "true"]
     ) { html in
       if isFirst {
-        html.tag("g", ["id": "u\(user)"]) { $0.trusted(Picture.shapes(of: drawing.svg)) }
+        html.tag("g", ["id": "u\(user)", "fill": picture.ground, "color": picture.figure]) { html in
+          html.trusted(picture.shapes)
+        }
       } else {
         html.tag("use", ["href": "#u\(user)"]) { _ in }
       }

@@ -28,7 +28,7 @@ extension ForumIcon {
   static func quilt(of title: String) throws(Refusal) -> ForumIcon {
     do {
       let digest = try Digest.sha256(of: Array(title.utf8))
-      return .generated(svg: Picture.quilt(digest), tag: Hex.text(Array(digest.prefix(8))))
+      return .generated(svg: Picture.quilt(digest).svg, tag: Picture.version + Hex.text(Array(digest.prefix(8))))
     } catch {
       throw .unavailable
     }

@@ -4,7 +4,7 @@ import Storage
 
 /// A picture generated from a name.
 public struct GeneratedPicture: Sendable {
-  public let svg: String
+  public let picture: Picture
   /// The ETag. It changes with the picture.
   public let tag: String
 }
@@ -28,7 +28,7 @@ extension GeneratedPicture {
     let subject = user.name.map { UserName.key($0) } ?? user.id.description
     do {
       let digest = try Digest.sha256(of: Array(subject.utf8))
-      self.init(svg: Picture.blossom(digest), tag: Hex.text(Array(digest.prefix(8))))
+      self.init(picture: Picture.blossom(digest), tag: Picture.version + Hex.text(Array(digest.prefix(8))))
     } catch {
       throw .unavailable
     }

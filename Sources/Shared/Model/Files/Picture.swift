@@ -1,114 +1,133 @@
-/// Default pictures of users and forums: SVG drawn from a digest, stable forever. A user is a blossom, a forum is a
-/// quilt; both in one of 24 hues and a companion.
+/// A default picture of a user or a forum: a drawing in two tones, chosen by a digest and stable forever. A user is a
+/// blossom, a forum is a quilt; both in one of 24 hues.
 ///
-/// The colours are quiet, so that a list of pictures is no louder than its texts: a ground (oklch .55 .08 h, into sRGB), a dark
-/// colour (.45 .07 h), and a light one of a near hue (.88 .05), which has 3:1 against both. The ground has 3:1 against light and
-/// dark pages.
+/// The tones are quiet, so that a list of pictures is no louder than its texts. In the light theme the ground is oklch .93 .03 h
+/// and the figure .84 .06 h, in the dark theme .29 .035 h and .37 .055 h, into sRGB. The picture is decoration: a name or a title
+/// stands beside it, and a forum of at most 32 points is its first letter.
 ///
-/// A change here would change existing pictures: a test pins every drawing.
-public enum Picture {
+/// A change here would change existing pictures: a test pins every drawing. The app draws the same ones
+/// (`Public/js/app/core/pictures/identicons.js`).
+public struct Picture: Sendable {
+  /// The shapes, which take the colours of the element around them: the figure is `color`, the ground is `fill`.
+  public let shapes: String
+  private let tones: Tones
+
   /// Picture of a user, from a digest of the name. Uses at most eight bytes.
-  public static func blossom(_ digest: [UInt8]) -> String {
+  public static func blossom(_ digest: [UInt8]) -> Picture {
     var choice = Choice(digest)
-    let colors = pickColors(&choice)
-    let petals = choice.of([5, 6, 8, 9, 10])
-    let step = 360 / petals
-    let turn = choice.of([0, step / 2])
-    var drawing = ring(choice.of(outerPetals), count: petals, from: turn + step / 2, fill: colors.dark)
-    drawing += ring(choice.of(middlePetals), count: petals, from: turn, fill: colors.light)
-    if choice.of([true, false]) {
-      drawing += ring(choice.of(innerPetals), count: petals, from: turn + step / 2, fill: pale)
+    let tones = choice.of(palette)
+    let petals = choice.of([5, 6, 8, 9, 10, 12])
+    let half = 360 / petals / 2
+    let turn = choice.of([0, half])
+    var drawing = figure(ring(choice.of(outerPetals), count: petals, from: turn + half))
+    let middle = choice.of(middlePetals)
+    drawing += ring(middle, count: petals, from: turn + choice.of([0, half]))
+    let inner = choice.of(innerPetals)
+    if !inner.isEmpty { drawing += figure(ring(inner, count: petals, from: turn + half)) }
+    for (index, radius) in choice.of(hearts).enumerated() {
+      drawing += "<circle\(index % 2 == 0 ? fillOfFigure : "") r=\"\(radius)\"/>"
     }
-    let hearts = [[(pale, 8)], [(colors.ground, 9), (pale, 5)], [(pale, 9), (colors.ground, 4)]]
-    for (fill, radius) in choice.of(hearts) { drawing += "<circle fill=\"\(fill)\" r=\"\(radius)\"/>" }
-    return svg(ground(colors) + "<g transform=\"translate(50 50)\">\(drawing)</g>")
+    return Picture("<g transform=\"translate(50 50)\">\(drawing)</g>", tones)
   }
 
-  /// Picture of a forum, from a digest of the title. Its corners mirror one another. Uses ten bytes.
-  public static func quilt(_ digest: [UInt8]) -> String {
+  /// Picture of a forum, from a digest of the title. Its corners mirror one another. Uses nine bytes.
+  public static func quilt(_ digest: [UInt8]) -> Picture {
     var choice = Choice(digest)
-    let colors = pickColors(&choice)
+    let tones = choice.of(palette)
     var corner = ""
     for index in 0..<4 {
       let (x, y) = (index % 2 * 25, index / 2 * 25)
-      if x == y { corner += "<path fill=\"\(colors.dark)\" d=\"M\(x) \(y)h25v25h-25Z\"/>" }
       let patch = choice.of(patches)
-      let turn = choice.of([0, 90, 180, 270])
-      let place = "translate(\(x) \(y)) rotate(\(turn) 12.5 12.5)"
-      corner += "<path fill=\"\(colors.light)\" transform=\"\(place)\" d=\"\(patch)\"/>"
+      let turned = path(patch, "translate(\(x) \(y)) rotate(\(choice.of([0, 90, 180, 270])) 12.5 12.5)")
+      // Every other square is a patch of the ground on the figure.
+      corner += x == y ? figure("<path d=\"M\(x) \(y)h25v25h-25Z\"/>") + turned : figure(turned)
     }
     let drawing = ["1 0 0 1 0 0", "-1 0 0 1 100 0", "1 0 0 -1 0 100", "-1 0 0 -1 100 100"].map { mirror in
       "<g transform=\"matrix(\(mirror))\">\(corner)</g>"
     }
-    // Frame in the ground colour, so that a light patch does not merge with a light page.
-    return svg(ground(colors) + "<g transform=\"translate(4 4) scale(.92)\">\(drawing.joined())</g>")
+    return Picture("<g transform=\"translate(4 4) scale(.92)\">\(drawing.joined())</g>", tones)
   }
 
-  /// The shapes of a picture without their `svg` element, for a page with an element of its own.
-  public static func shapes(of svg: String) -> String {
-    let start = svg.utf8.firstIndex(of: UInt8(ascii: ">")).map { svg.utf8.index(after: $0) } ?? svg.startIndex
-    let end = svg.utf8.index(svg.endIndex, offsetBy: -"</svg>\n".utf8.count, limitedBy: start) ?? start
-    return String(svg[start..<end])
+  private init(_ drawing: String, _ tones: Tones) {
+    shapes = "<path d=\"M0 0H100V100H0Z\"/>\(drawing)"
+    self.tones = tones
   }
+
+  /// An image, which takes the theme of the page around it.
+  public var svg: String {
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"\(Self.viewBox)\" fill=\"#\(tones.ground)\" color=\"#\(tones.figure)\">"
+      + "<style>@media(prefers-color-scheme:dark){svg{fill:#\(tones.darkGround);color:#\(tones.darkFigure)}}</style>"
+      + "\(shapes)</svg>\n"
+  }
+
+  /// The colour of the ground for an element of a page, in both themes.
+  public var ground: String { "light-dark(#\(tones.ground),#\(tones.darkGround))" }
+
+  /// The colour of the figure for an element of a page, in both themes.
+  public var figure: String { "light-dark(#\(tones.figure),#\(tones.darkFigure))" }
+
+  /// Begins the entity tags of drawings, so that no cache shows those of another version.
+  public static let version = "2"
 
   /// The coordinates of every picture.
   public static let viewBox = "0 0 100 100"
 
-  private struct Colors {
+  private struct Tones {
     let ground: String
-    let light: String
-    let dark: String
+    let figure: String
+    let darkGround: String
+    let darkFigure: String
+
+    init(_ ground: String, _ figure: String, _ darkGround: String, _ darkFigure: String) {
+      self.ground = ground
+      self.figure = figure
+      self.darkGround = darkGround
+      self.darkFigure = darkFigure
+    }
   }
 
-  /// Ground and dark of a hue, light of a companion.
-  private static func pickColors(_ choice: inout Choice) -> Colors {
-    let hue = choice.of(Array(palette.indices))
-    let companion = palette[(hue + choice.of(companions)) % palette.count]
-    return Colors(ground: palette[hue].ground, light: companion.light, dark: palette[hue].dark)
-  }
-
-  private static let pale = "#f6f4f1"
+  /// By hue, 15 degrees apart.
   private static let palette = [
-    Colors(ground: "#9a5d69", light: "#f6cbd1", dark: "#76444e"),
-    Colors(ground: "#9b5e5b", light: "#f7cbc8", dark: "#784543"),
-    Colors(ground: "#9a614f", light: "#f6cdc0", dark: "#774738"),
-    Colors(ground: "#966444", light: "#f3cfba", dark: "#744a2f"),
-    Colors(ground: "#91683b", light: "#eed2b5", dark: "#6f4d27"),
-    Colors(ground: "#886d37", light: "#e8d5b3", dark: "#685123"),
-    Colors(ground: "#7e7238", light: "#e0d8b3", dark: "#605624"),
-    Colors(ground: "#72773d", light: "#d7dcb6", dark: "#555929"),
-    Colors(ground: "#647b47", light: "#cedebb", dark: "#4a5d31"),
-    Colors(ground: "#557e52", light: "#c5e1c3", dark: "#3d5f3b"),
-    Colors(ground: "#468060", light: "#bde2cb", dark: "#306146"),
-    Colors(ground: "#37816d", light: "#b7e3d4", dark: "#236251"),
-    Colors(ground: "#2d817a", light: "#b3e3dd", dark: "#18625c"),
-    Colors(ground: "#2a7f86", light: "#b2e2e6", dark: "#156066"),
-    Colors(ground: "#307d91", light: "#b3e0ee", dark: "#1c5e6f"),
-    Colors(ground: "#3c7999", light: "#b8def4", dark: "#275c76"),
-    Colors(ground: "#4a769e", light: "#bedbf8", dark: "#34587a"),
-    Colors(ground: "#5971a1", light: "#c6d8f9", dark: "#40557c"),
-    Colors(ground: "#666da0", light: "#cfd5f9", dark: "#4c517c"),
-    Colors(ground: "#73699c", light: "#d8d2f6", dark: "#574e79"),
-    Colors(ground: "#7f6596", light: "#e1cff2", dark: "#604a73"),
-    Colors(ground: "#88618d", light: "#e8cdeb", dark: "#68486c"),
-    Colors(ground: "#905f82", light: "#eecbe3", dark: "#6f4663"),
-    Colors(ground: "#965e76", light: "#f3cbda", dark: "#734459"),
+    Tones("fae0e7", "edbbc9", "3a242b", "58333e"),
+    Tones("fbe0e1", "efbbbe", "3b2426", "593336"),
+    Tones("fbe1dc", "efbdb4", "3b2521", "59342e"),
+    Tones("fae2d8", "edbfab", "3a261d", "583627"),
+    Tones("f8e4d4", "e9c2a4", "382719", "553820"),
+    Tones("f4e6d2", "e2c69f", "362917", "513b1c"),
+    Tones("f0e7d2", "dac99e", "322b16", "4b3e1b"),
+    Tones("eae9d3", "d0cda0", "2e2c17", "44411d"),
+    Tones("e5ebd5", "c5d1a5", "292e1a", "3c4421"),
+    Tones("dfedd9", "bad4ad", "242f1e", "334628"),
+    Tones("dbeede", "b0d6b6", "1e3022", "294830"),
+    Tones("d6efe3", "a7d8c1", "1a3127", "204938"),
+    Tones("d3efe8", "a0d8cc", "16312c", "174941"),
+    Tones("d2efee", "9dd7d7", "143131", "124949"),
+    Tones("d2eef3", "9dd6e0", "143035", "134850"),
+    Tones("d4edf7", "a1d4e8", "162f38", "1a4656"),
+    Tones("d7ebfa", "a8d1ee", "1b2e3b", "22435a"),
+    Tones("dbe9fc", "b1cdf2", "1f2c3d", "2b415c"),
+    Tones("e0e7fd", "bbc9f3", "242b3d", "343e5d"),
+    Tones("e5e6fc", "c6c6f1", "29293c", "3d3b5c"),
+    Tones("ebe4fa", "d0c2ed", "2e273a", "443959"),
+    Tones("f0e2f6", "dabfe6", "322637", "4b3754"),
+    Tones("f4e1f2", "e2bddd", "352534", "50354e"),
+    Tones("f8e0ec", "e8bbd3", "38242f", "553446"),
   ]
-  /// The hues, after that of the ground, that a light colour may have.
-  private static let companions = [0, 2, 4, 20, 22]
 
   /// Petals point up from the middle.
   private static let outerPetals = [
     "M0 0C-22 -22 -16 -47 0 -47S22 -22 0 0Z", "M0 0Q-24 -30 0 -50Q24 -30 0 0Z",
-    "M0 0C-9 -18 -26 -40 0 -46C26 -40 9 -18 0 0Z",
+    "M0 0C-9 -18 -26 -40 0 -46C26 -40 9 -18 0 0Z", "M0 0L-15 -32L0 -49L15 -32Z",
   ]
   private static let middlePetals = [
     "M0 0C-15 -15 -12 -38 0 -38S15 -15 0 0Z", "M0 -4Q-16 -24 0 -41Q16 -24 0 -4Z",
-    "M0 0C-6 -14 -18 -32 0 -37C18 -32 6 -14 0 0Z",
+    "M0 0C-6 -14 -18 -32 0 -37C18 -32 6 -14 0 0Z", "M0 -6L-8 -26L0 -40L8 -26Z",
   ]
   private static let innerPetals = [
-    "M0 0C-8 -8 -7 -22 0 -22S8 -8 0 0Z", "M0 0Q-9 -14 0 -25Q9 -14 0 0Z", "M-2 -12A3 3 0 1 1 -2 -11.9Z",
+    "", "M0 0C-8 -8 -7 -22 0 -22S8 -8 0 0Z", "M0 0Q-9 -14 0 -25Q9 -14 0 0Z", "M-2 -12A3 3 0 1 1 -2 -11.9Z",
   ]
+  /// Radii of circles in turns of figure and ground.
+  private static let hearts = [[], [9], [9, 5], [11, 8, 4]]
 
   /// Patches are 25 by 25.
   private static let patches = [
@@ -117,17 +136,16 @@ public enum Picture {
     "M0 0A12.5 12.5 0 0 0 12.5 12.5A12.5 12.5 0 0 0 0 25Z",
   ]
 
-  private static func ground(_ colors: Colors) -> String {
-    "<path fill=\"\(colors.ground)\" d=\"M0 0H100V100H0Z\"/>"
+  private static let fillOfFigure = " fill=\"currentColor\""
+
+  private static func figure(_ shapes: String) -> String { "<g\(fillOfFigure)>\(shapes)</g>" }
+
+  private static func path(_ shape: String, _ transform: String) -> String {
+    "<path transform=\"\(transform)\" d=\"\(shape)\"/>"
   }
 
-  private static func ring(_ petal: String, count: Int, from turn: Int, fill: String) -> String {
-    (0..<count).map { "<path fill=\"\(fill)\" transform=\"rotate(\(turn + $0 * 360 / count))\" d=\"\(petal)\"/>" }
-      .joined()
-  }
-
-  private static func svg(_ drawing: String) -> String {
-    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"\(viewBox)\">\(drawing)</svg>\n"
+  private static func ring(_ petal: String, count: Int, from turn: Int) -> String {
+    (0..<count).map { path(petal, "rotate(\(turn + $0 * 360 / count))") }.joined()
   }
 }
 
