@@ -99,7 +99,13 @@ async function isWhole(name) {
   const page = await cache.match(PAGE);
   if (!page) return false;
   const cached = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
-  return filesOf(await page.text()).every((path) => cached.has(path));
+  try {
+    const files = await filesOf(await page.text(), (path) => cache.match(path));
+    return files.every((path) => cached.has(path));
+  } catch {
+    // The page of an earlier version, which named its files itself.
+    return false;
+  }
 }
 
 /** The paths of the texts, in the language of the page. They keep their names in each version. */
@@ -108,10 +114,11 @@ function textsOf(page) {
   return [`${name}.json`, `${name}.more.json`];
 }
 
-/** The paths of a version's files, without its page. */
-function filesOf(page) {
-  const named = page.matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
-  return [...FILES.slice(1), ...textsOf(page), ...[...named].flatMap((it) => it[1].split(' '))];
+/** The paths of a version's files, without its page. `load` resolves to the response of a path. */
+async function filesOf(page, load) {
+  const named = [...page.matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g)].map((it) => it[1]);
+  const rest = await load(named.find((it) => it.endsWith('.json')));
+  return [...FILES.slice(1), ...textsOf(page), ...named, ...(await rest.json())];
 }
 
 /** Fetches all files of a version, or fails. */
@@ -121,7 +128,7 @@ async function fill() {
   try {
     const page = await fetch(PAGE, { cache: 'no-cache' });
     if (!page.ok) throw new Error('no page');
-    const paths = filesOf(await page.clone().text());
+    const paths = await filesOf(await page.clone().text(), fetch);
     await cache.put(PAGE, page);
     await Promise.all(
       paths.map(async (path) => {

@@ -92,7 +92,7 @@ class Files(unittest.TestCase):
         self.assertEqual(named, later)
 
     def test_the_page_names_every_sheet_once(self):
-        named = re.findall(r'@import "\./([^"]+)"', (PUBLIC / "css" / "app.css").read_text())
+        named = [it for name in ("app", "later") for it in re.findall(r'@import "\./([^"]+)"', (PUBLIC / f"css/{name}.css").read_text())]
         sheets = {str(file.relative_to(PUBLIC / "css")) for file in (PUBLIC / "css").rglob("*.css")}
         later = re.search(r"^LATER_SHEETS = .*$", (TOP / "Tests/tools/webapp").read_text(), re.MULTILINE)[0]
         # The sheets of the visitor pages and of parts that load their own.
@@ -118,11 +118,12 @@ class Files(unittest.TestCase):
                 self.assertIn(f'<meta name="languages" content="{" ".join(codes)}">', page)
 
     def test_bundled_files_name_each_other(self):
-        """Each import of a script names a file, and the page names every script."""
+        """Each import of a script names a file, and the page and its list name every script."""
         page = (PUBLIC / "app" / "index.en.html").read_text()
+        rest = (PUBLIC / re.search(r'<meta name="rest" content="/([^"]+)"', page)[1]).read_text()
         scripts = list((PUBLIC / "app").glob("*.js"))
         pages = (PUBLIC / "app" / "pages").read_text()
-        self.assertEqual(set(re.findall(r"/app/([\w.]+\.js)\b", page + pages)), {it.name for it in scripts})
+        self.assertEqual(set(re.findall(r"/app/([\w.]+\.js)\b", page + rest + pages)), {it.name for it in scripts})
         for script in scripts:
             for name in re.findall(r"\./([\w.]+\.js)\"", script.read_text()):
                 with self.subTest(script=script.name):

@@ -243,12 +243,12 @@ class Offline(Cached):
         is_whole = """async () => {
             const state = await (await caches.open("state")).match("/state");
             const { now } = state ? await state.json() : {};
-            const [script] = document.querySelector('meta[name="rest"]').content.split(' ');
+            const [script] = await (await fetch(document.querySelector('meta[name="rest"]').content)).json();
             return !!now && !!(await (await caches.open(now)).match(script));
         }"""
         self.eventually(page, True, lambda: page.evaluate(is_whole))
         page.evaluate("""async () => {
-            const [script] = document.querySelector('meta[name="rest"]').content.split(' ');
+            const [script] = await (await fetch(document.querySelector('meta[name="rest"]').content)).json();
             for (const name of await caches.keys()) await (await caches.open(name)).delete(script);
             await (await navigator.serviceWorker.getRegistration()).unregister();
         }""")

@@ -1,7 +1,7 @@
 // The app kept for when there is no network; and newer versions of it, offered and never forced.
 
 import { toast } from '../parts/overlays/toast.js';
-import { laterScripts } from '../core/bundle.js';
+import { restAddress } from '../core/bundle.js';
 import { el } from '../core/dom.js';
 import { say } from '../core/text/text.js';
 
@@ -9,9 +9,9 @@ const AGAIN = 60 * 60_000;
 
 /** Registers the service worker, except with `--dev`, where edited files must show at once. */
 export async function keepApp(shell) {
-  const scripts = laterScripts();
-  if (!scripts) return;
-  if (!('serviceWorker' in navigator)) return preload(scripts);
+  const rest = restAddress();
+  if (!rest) return;
+  if (!('serviceWorker' in navigator)) return preload(await (await fetch(rest)).json());
   await signedIn(shell.site);
   if (localStorage.unsaved) (await import('../account/settings/changeme.js')).saveAgain(shell.site).catch(() => {});
   const registration = await navigator.serviceWorker.register('/service-worker.js');

@@ -1,7 +1,7 @@
 // The content of the sidebar and the bottom bar: forums, conversations and numbers of unread messages.
 
 import { conversationAddress, forumAddress } from '../core/router.js';
-import { conversationTitle, forumIcon, othersIn, ownConversations, presenceIn } from '../core/titles.js';
+import { conversationTitle, othersIn, ownConversations, presenceIn } from '../core/titles.js';
 import { forumSections, newestByForum, unreadByForum } from '../state/forums.js';
 import { compare } from '../core/order.js';
 import { say } from '../core/text/text.js';
@@ -61,7 +61,7 @@ function sectionsOf(site, here, inForums) {
     key: `f${it.id}`,
     title: it.title,
     href: forumAddress(it),
-    image: forumIcon(it),
+    forum: it,
     unread: inForums.get(it.id) ?? 0,
     topics: site.overview.newTopicsOf(it.id),
   });

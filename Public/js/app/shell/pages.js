@@ -11,27 +11,30 @@ export const pages = {
   admin: () => later(import('../pages/admin.js')),
   signin: () => later(import('../pages/signin.js'), loadSheet('/css/parts/pages/signin.css')),
   feed: () => later(import('../pages/feed.js')),
-  forum: () => import('../pages/forum.js'),
+  forum: () => styled(import('../pages/forum.js')),
   forums: () => later(import('../pages/forums.js')),
   notfound: () => later(import('../pages/notfound.js')),
   inbox: () => import('../pages/inbox.js'),
-  message: () => import('../pages/message.js'),
+  message: () => styled(import('../pages/message.js')),
   members: () => later(import('../pages/members.js')),
-  messages: () => import('../pages/messages.js'),
-  newconversation: () => import('../pages/newconversation.js'),
+  messages: () => styled(import('../pages/messages.js')),
+  newconversation: () => styled(import('../pages/newconversation.js')),
   forumform: () => later(import('../pages/forumform.js')),
   user: () => later(import('../pages/user.js')),
   search: () => later(import('../pages/search.js')),
   share: () => later(import('../pages/share.js'), loadSheet('/css/parts/pages/share.css')),
-  conversation: () => import('../pages/conversation.js'),
+  conversation: () => styled(import('../pages/conversation.js')),
   settings: () => later(import('../pages/settings.js')),
 };
 
-/** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. @param {Promise} [sheet] its style */
-async function later(page, sheet) {
-  await Promise.all([loadMoreText(), sheet]);
+/** A page with the styles that the first view does not need. @param {Promise} page @param {Promise[]} more what it waits for, too */
+async function styled(page, ...more) {
+  await Promise.all([page, loadSheet('/css/later.css'), ...more]);
   return page;
 }
+
+/** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. @param {Promise} [sheet] its style */
+const later = (page, sheet) => styled(page, loadMoreText(), sheet);
 
 /** The page in place of one that failed. */
 export async function faultPage(error, site) {

@@ -2,7 +2,7 @@
 // is an object of plural forms, chosen by `n`. The bundled app has two files of a language: texts of the first view, and
 // texts that only later pages use.
 
-import { laterScripts } from '../bundle.js';
+import { restAddress } from '../bundle.js';
 
 let messages = {};
 let plurals = new Intl.PluralRules('en');
@@ -44,7 +44,7 @@ export async function loadText(wanted) {
 
 /** Adds the texts of the later pages. */
 export function loadMoreText() {
-  if (!laterScripts()) return undefined;
+  if (!restAddress()) return undefined;
   more ??= table(`${chosen}.more`).then(
     (it) => Object.assign(messages, pseudo(it)),
     (error) => {
@@ -56,7 +56,7 @@ export function loadMoreText() {
 }
 
 async function table(name) {
-  const response = await fetch(`${laterScripts() ? '/app' : '/lang'}/${name}.json`);
+  const response = await fetch(`${restAddress() ? '/app' : '/lang'}/${name}.json`);
   if (!response.ok) throw new Error(name);
   return response.json();
 }
