@@ -330,7 +330,7 @@ const parts = {
       el(
         'div.inbox',
         null,
-        inboxHeading('New topics', { href: '#', picture: picture(120, 'Ga'), forum: 'Garden', count: 6 }),
+        inboxHeading('New topics', { href: '#', forum: { title: 'Garden' }, count: 6 }),
         inboxRow({ key: '1', href: '#', picture: avatarPair([ada, grace]), title: 'Frost dates this year', author: ada, text: 'Who covers the beds tonight?', at: at(-4), count: 31, onSeen() {} }),
         inboxRow({ key: '2', href: '#', picture: avatar(grace), title: 'Room', forum: 'Garden', author: grace, text: '@ada please close the greenhouse, it is going to be a cold night', at: at(-90), onSeen() {} }),
         inboxRow({ key: '3', href: '#', picture: avatar(lin), title: '林 徽因', text: '', at: at(-4000) }),
@@ -702,13 +702,13 @@ const parts = {
       topics: 3,
       on: {},
       sections: [
-        { key: 'pinned', title: 'Pinned', list: 0, items: [{ key: 'f4', title: 'Notices', href: '/f/4', image: picture(200, 'N'), topics: 1 }] },
+        { key: 'pinned', title: 'Pinned', list: 0, items: [{ key: 'f4', title: 'Notices', href: '/f/4', forum: { title: 'Notices' }, topics: 1 }] },
         {
           key: 'a',
           title: 'Outside',
           items: [
-            { key: 'f1', title: 'Garden', href: '/f/1', image: picture(120, 'G'), unread: 6, topics: 3 },
-            { key: 'f2', title: 'Bees', href: '/f/2', image: picture(40, 'B') },
+            { key: 'f1', title: 'Garden', href: '/f/1', forum: { title: 'Garden' }, unread: 6, topics: 3 },
+            { key: 'f2', title: 'Bees', href: '/f/2', forum: { title: 'Bees' } },
           ],
         },
         { key: 'b', title: 'Inside', isFolded: true, items: [{ key: 'f3', title: 'Kitchen', unread: 2, loud: true }] },

@@ -4,7 +4,7 @@ import { el } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
 import { loadSheet } from '../core/sheet.js';
 import { loadMoreText, say } from '../core/text/text.js';
-import { forumIcon } from '../core/titles.js';
+import { forumPicture } from '../parts/user/forumpicture.js';
 
 const MAX_FORUMS = 5;
 const MAX_TOPICS = 3;
@@ -19,7 +19,7 @@ export async function sharedForums(site, user) {
     { aria: { label: say('user.shared') } },
     el('h3.second', null, say('user.shared')),
     el('div.chips', null, found.data.map((it) =>
-      el('a.chip', { href: forumAddress(it) }, el('img', { src: forumIcon(it), alt: '', width: 20, height: 20 }), el('bdi', null, it.title)))),
+      el('a.chip', { href: forumAddress(it) }, forumPicture(it), el('bdi', null, it.title)))),
   );
 }
 

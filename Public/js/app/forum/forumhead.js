@@ -3,7 +3,7 @@
 import { el, icon, redraw } from '../core/dom.js';
 import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text/text.js';
-import { forumIcon } from '../core/titles.js';
+import { forumPicture } from '../parts/user/forumpicture.js';
 import { button, iconButton } from '../parts/forms/button.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { tabs } from '../parts/navigation/tabs.js';
@@ -36,7 +36,7 @@ export function forumTabs(shell, forum, here, second = null, actions = []) {
     search: `/search?from=${forum.id}`,
     state: shell.site.state,
     back: () => shell.router.back('/forums'),
-    picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
+    picture: forumPicture(forum, 32),
     actions: [
       call,
       join,

@@ -8,7 +8,7 @@ import { empty } from '../parts/lists/empty.js';
 import { field } from '../parts/forms/field.js';
 import { menu } from '../parts/overlays/menu.js';
 import { toast } from '../parts/overlays/toast.js';
-import { forumIcon } from '../core/titles.js';
+import { forumPicture } from '../parts/user/forumpicture.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { forumSections, loadForums } from '../state/forums.js';
@@ -151,7 +151,7 @@ class ForumOrder {
     return el(
       'li.setting-row.arrange-row',
       null,
-      el('span.arrange-forum', null, el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32 }), el('span.one-line', { dir: 'auto' }, title)),
+      el('span.arrange-forum', null, forumPicture(forum, 32), el('span.one-line', { dir: 'auto' }, title)),
       el(
         'span.arrange-steps',
         null,

@@ -1,6 +1,7 @@
 // Forums as tiles, in the sections of the staff.
 
 import { el, redraw } from '../core/dom.js';
+import { keepAnswer, keptAnswer } from '../../parley/answers.js';
 import { displayName } from '../core/displayname.js';
 import { button, iconButton, whileBusy } from '../parts/forms/button.js';
 import { empty } from '../parts/lists/empty.js';
@@ -92,14 +93,12 @@ const NAME = 'forums';
 /** Keeps the last topics and numbers of members for use offline. */
 async function keepActivity({ parley, activity }, start) {
   if (!parley) return;
-  const { keepAnswer } = await import('../../parley/answers.js');
   await keepAnswer(parley, NAME, [...activity.values()], start);
 }
 
 /** Shows what was kept of forums that this start knows nothing of. */
 async function restoreActivity(site) {
   if (!site.parley || site.activity.size) return;
-  const { keptAnswer } = await import('../../parley/answers.js');
   for (const it of (await keptAnswer(site.parley, NAME)) ?? []) if (site.forums.has(it.id)) site.activity.set(it.id, it);
   site.say('forums');
 }

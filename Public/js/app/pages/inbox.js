@@ -12,7 +12,7 @@ import { tabs } from '../parts/navigation/tabs.js';
 import { toast } from '../parts/overlays/toast.js';
 import { excerpt } from '../core/text/plain.js';
 import { conversationAddress, forumAddress, topicAddress } from '../core/router.js';
-import { conversationTitle, forumIcon, othersIn } from '../core/titles.js';
+import { conversationTitle, othersIn } from '../core/titles.js';
 import { knows, loadMoreText, say, sayProblem } from '../core/text/text.js';
 import { moment } from '../core/text/times.js';
 import { inboxCounts, inboxGroups } from '../state/inboxgroups.js';
@@ -95,7 +95,7 @@ function tabBar(shown, counts) {
 
 function content(shell, groups) {
   return groups.map(({ kind, forum, count, rows }) => [
-    inboxHeading(say(`inbox.group.${kind}`), forum ? { picture: forumIcon(forum), href: forumAddress(forum), forum: forum.title, count } : { count }),
+    inboxHeading(say(`inbox.group.${kind}`), forum ? { href: forumAddress(forum), forum, count } : { count }),
     rows.map((it) => (it.notice ? noticeRow(shell, it) : it.topic ? topicRow(shell, it) : conversationRow(shell, it))),
     kind === 'newTopics' && count > rows.length && el('a.inbox-more', { href: forumAddress(forum, 'topics') }, say('inbox.moreTopics', { n: count - rows.length })),
   ]);

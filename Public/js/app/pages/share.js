@@ -3,7 +3,7 @@
 import { el, redraw } from '../core/dom.js';
 import { fits } from '../core/text/fold.js';
 import { conversationAddress, forumAddress } from '../core/router.js';
-import { conversationTitle, forumIcon, othersIn, ownConversations } from '../core/titles.js';
+import { conversationTitle, othersIn, ownConversations } from '../core/titles.js';
 import { isolate, say } from '../core/text/text.js';
 import { field } from '../parts/forms/field.js';
 import { attachment } from '../parts/media/attachment.js';
@@ -11,6 +11,7 @@ import { empty } from '../parts/lists/empty.js';
 import { pageBar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { avatar } from '../parts/user/avatar.js';
+import { forumPicture } from '../parts/user/forumpicture.js';
 import { draftFilesOf, draftOf, keepDraft } from '../state/drafts.js';
 import { canJoin } from '../state/forums.js';
 
@@ -78,8 +79,8 @@ const preview = ({ text, files }) =>
 
 /** Direct and group conversations, rooms, those of the user's forums first, and topics. Writing joins a forum. */
 function targets(site) {
-  const room = (forum) => ({ id: forum.room_id, title: forum.title, second: say('forum.room'), picture: forumIcon(forum), address: forumAddress(forum, 'room') });
-  const topic = (it) => ({ id: it.id, title: it.title, second: site.forums.get(it.forum_id)?.title ?? '', picture: forumIcon({ id: it.forum_id }), address: conversationAddress(it) });
+  const room = (forum) => ({ id: forum.room_id, title: forum.title, second: say('forum.room'), forum, address: forumAddress(forum, 'room') });
+  const topic = (it) => ({ id: it.id, title: it.title, second: site.forums.get(it.forum_id)?.title ?? '', forum: site.forums.get(it.forum_id), address: conversationAddress(it) });
   const own = (it) => ({ id: it.id, title: conversationTitle(site, it), user: othersIn(site, it)[0], address: conversationAddress(it) });
   const rooms = [...site.forums.values()].filter((it) => !it.archived);
   return [
@@ -90,11 +91,11 @@ function targets(site) {
   ];
 }
 
-const choice = ({ title, second, picture, user }, on) =>
+const choice = ({ title, second, forum, user }, on) =>
   el(
     'button.user-choice.share-choice',
     { on: { click: on } },
-    user ? avatar(user, { size: 2 }) : el('img.page-bar-picture', { src: picture ?? '/api/v1/icon', alt: '', width: 32, height: 32, loading: 'lazy' }),
+    user ? avatar(user, { size: 2 }) : forum ? forumPicture(forum, 32) : el('img.page-bar-picture', { src: '/api/v1/icon', alt: '', width: 32, height: 32, loading: 'lazy' }),
     el('span.one-line', { dir: 'auto' }, title, second && el('span.second', null, ` · ${isolate(second)}`)),
   );
 

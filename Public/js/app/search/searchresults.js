@@ -4,7 +4,8 @@ import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 import { plain } from '../core/text/plain.js';
 import { forumAddress } from '../core/router.js';
-import { conversationTitle, forumIcon } from '../core/titles.js';
+import { conversationTitle } from '../core/titles.js';
+import { forumPicture } from '../parts/user/forumpicture.js';
 import { isolate, say } from '../core/text/text.js';
 import { moment, time } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
@@ -24,7 +25,7 @@ function forumRow(forum) {
   return el(
     'a.user-row',
     { href: forumAddress(forum) },
-    el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32, loading: 'lazy' }),
+    forumPicture(forum, 32),
     el(
       'span.user-row-words',
       null,
@@ -74,7 +75,7 @@ function heading(site, conversation, forum) {
   return el(
     'h2.section-title.search-title',
     null,
-    forum && el('img', { src: forumIcon(forum), alt: '', width: 20, height: 20, loading: 'lazy' }),
+    forum && forumPicture(forum),
     el('span', null, title),
   );
 }

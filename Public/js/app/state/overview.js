@@ -1,6 +1,7 @@
 // The overview of everything unread: mentions, new topics by forum, notices. One answer of `GET /unread`, fetched again after
 // events that change it. The event "overview" announces a change.
 
+import { keepAnswer, keptAnswer } from '../../parley/answers.js';
 import { backOff } from '../../parley/time.js';
 import { markRead } from './messages.js';
 
@@ -8,7 +9,7 @@ import { markRead } from './messages.js';
 const GATHERS = 400;
 const MAX_DELAY = 2_000;
 const LIMIT = 200;
-/** An answer is kept so long after it came, in milliseconds: the first view has no use for the module. */
+/** An answer is kept so long after it came, in milliseconds, unless another one follows. */
 const KEEPS_AFTER = 5_000;
 /** Whether an answer was kept, in the local storage. */
 const KEPT = 'overview';
@@ -165,7 +166,6 @@ export class Overview {
 
   /** Keeps an answer for the next start. */
   async #keep(parley, found, start) {
-    const { keepAnswer } = await import('../../parley/answers.js');
     await keepAnswer(parley, KEPT, { ...found, included: null }, start);
     if (parley === this.#site.parley) localStorage.setItem(KEPT, '1');
   }
@@ -174,7 +174,6 @@ export class Overview {
   async restore() {
     if (this.isKnown || !localStorage.getItem(KEPT)) return;
     const { parley } = this.#site;
-    const { keptAnswer } = await import('../../parley/answers.js');
     const found = await keptAnswer(parley, KEPT);
     if (found && !this.isKnown && parley === this.#site.parley) this.#take(found);
   }

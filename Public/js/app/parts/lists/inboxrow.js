@@ -3,6 +3,7 @@ import { displayName } from '../../core/displayname.js';
 import { isolate, number, say } from '../../core/text/text.js';
 import { time } from '../../core/text/times.js';
 import { iconButton } from '../forms/button.js';
+import { forumPicture } from '../user/forumpicture.js';
 
 /**
  * A row of the inbox: picture, forum and title, first line with its author, number of messages, and the buttons that mark
@@ -39,10 +40,10 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
 
 /** The heading of a group; with `href` it leads to a forum. */
 export function inboxHeading(words, { picture, href, forum, count = 0 } = {}) {
-  const title = [words, forum && [' · ', isolate(forum)], count > 0 && [' ', el('span.count', null, number(count))]];
+  const title = [words, forum && [' · ', isolate(forum.title)], count > 0 && [' ', el('span.count', null, number(count))]];
   return el(
     'h2.section-title',
     null,
-    href ? el('a.section-link', { href }, picture && el('img', { src: picture, alt: '', width: 20, height: 20 }), el('span', null, title)) : [picture && icon(picture), title],
+    href ? el('a.section-link', { href }, forumPicture(forum), el('span', null, title)) : [picture && icon(picture), title],
   );
 }

@@ -2,18 +2,19 @@ import { el, icon, set, spoken } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
 import { say } from '../../core/text/text.js';
 import { avatar, avatarPair } from '../user/avatar.js';
+import { forumPicture } from '../user/forumpicture.js';
 import { badge, topicsBadge } from './badge.js';
 import { iconButton } from '../forms/button.js';
 import { presenceWords, withPresence } from '../user/presence.js';
 import { sign } from './sign.js';
 
 /** A navigation link. `unread` and new `topics` make it bold; `loud` accents the count. */
-export function sidebarLink(words, { href, picture, image, users, presence, unread = 0, topics = 0, loud = false, isHere = false } = {}) {
+export function sidebarLink(words, { href, picture, forum, users, presence, unread = 0, topics = 0, loud = false, isHere = false } = {}) {
   return el(
     'a.sidebar-link',
     { href, title: words, class: unread || topics ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     picture && icon(picture),
-    image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
+    forum && forumPicture(forum),
     users && (users.length > 1 ? avatarPair(users, { size: 1 }) : withPresence(avatar(users[0], { size: 1 }), presence)),
     el('span.one-line', { dir: 'auto' }, words, presence && spoken(` ${presenceWords(presence)}`)),
     topicsBadge(topics),

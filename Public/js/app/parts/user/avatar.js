@@ -1,7 +1,8 @@
 import { el } from '../../core/dom.js';
 import { displayName } from '../../core/displayname.js';
+import { faceOf } from '../../core/pictures/identicons.js';
 
-/** A user's picture. Decorative beside the name; `named` gives it an accessible name. */
+/** A user's picture: the uploaded one, else the drawing of the name, which costs no request. Decorative beside the name; `named` gives it an accessible name. */
 export function avatar(user, { size = 2, named = false } = {}) {
   return el('img.avatar', {
     class: `avatar-${size}`,
@@ -11,7 +12,7 @@ export function avatar(user, { size = 2, named = false } = {}) {
     draggable: 'false',
     width: [0, 24, 32, 36, 96][size],
     height: [0, 24, 32, 36, 96][size],
-    src: user?.avatar ?? '/icon.svg',
+    src: user?.name && !user.avatar_file ? faceOf(user.name) : (user?.avatar ?? '/icon.svg'),
   });
 }
 
