@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 from http.server import ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import test_apps
 import test_keyboard
@@ -17,7 +17,6 @@ from playwright.sync_api import expect
 from servers import free_port
 from test_flows import Village
 
-URI = "http://127.0.0.1/callback"
 ISSUER = "https://id.example.org"
 
 
@@ -127,7 +126,7 @@ class SettingsByKeyboard(Village):
         self.addCleanup(program.server_close)
         self.addCleanup(program.shutdown)
         uri = f"http://127.0.0.1:{program.server_port}/callback"
-        app = self.call("POST", "/apps", {"name": "Ferry", "redirect_uris": [URI], "scope": "read"}, self.tokens["ada"])["id"]
+        app = self.call("POST", "/apps", {"name": "Ferry", "redirect_uris": ["http://127.0.0.1/callback"], "scope": "read"}, self.tokens["ada"])["id"]
         page = self.signed_in("lin", anew=True)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(b"v" * 43).digest()).rstrip(b"=").decode()
         query = urlencode({
@@ -136,6 +135,11 @@ class SettingsByKeyboard(Village):
         page.goto(f"{self.origin}/oauth/authorize?{query}")
         self.press(page, "Allow")
         expect(page).to_have_title("Ferry")
+        # The app redeems its code: then it is connected.
+        form = {
+            "grant_type": "authorization_code", "client_id": app, "redirect_uri": uri, "code_verifier": "v" * 43,
+            "code": parse_qs(urlsplit(page.url).query)["code"][0]}
+        self.assertEqual(page.request.post(f"{self.origin}/oauth/token", form=form).status, 200)
         self.open(page, "/you/apps")
         self.press(page, "Disconnect Ferry")
         self.confirmed(page, "Disconnect Ferry?", "Disconnect$")

@@ -37,7 +37,7 @@ class NotificationSettings(Village):
                 # A site without an https address sends no push messages, and says so.
                 expect(state).to_have_text(NOW)
                 expect(page.get_by_text("this site has no https address for push messages")).to_be_visible()
-                room, mentions, pause = (page.get_by_role("switch", name=it) for it in ("@room", "Mentions", "Pause all"))
+                room, mentions, pause = (page.get_by_role("switch", name=re.compile(f"^{it}")) for it in ("@room", "Mentions", "Pause all"))
                 expect(room).to_have_accessible_description("Shown while the app is open")
                 room.uncheck()
                 expect(room).to_have_accessible_description("In your inbox only")
