@@ -168,6 +168,23 @@ class Between(Site):
                     "--json", json.dumps({"name": "ada", "password": PASSWORD}), f"{base}/sessions"))
                 self.assertEqual(signed["user"]["name"], "ada")
 
+    def test_a_new_role_ends_the_tokens_unless_they_are_kept(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            self.data = Path(folder) / "data"
+            self.data.mkdir()
+            self.add("ada", "--role", "owner")
+            self.add("grace")
+            with self.start(*parley(folder)) as server:
+                def status(token):
+                    return self.curl_headers("--header", f"Authorization: Bearer {token}", f"{server.url}/api/v1/me")[0]
+
+                token = self.say("token", "grace").strip()
+                self.assertEqual(
+                    self.say("user", "role", "grace", "moderator", "--keep-sessions"), "grace now has role moderator.\n")
+                self.assertEqual(status(token), 200)
+                self.assertIn("have ended", self.say("user", "role", "grace", "member"))
+                self.assertEqual(status(token), 401)
+
 
 if __name__ == "__main__":
     unittest.main()
