@@ -470,12 +470,12 @@ export class Sync {
       const relations = relationsOf(snapshot.relations ?? {});
       for (const id of this.mirror.relations.keys()) rows.remove('relations', id);
       for (const relation of relations) rows.put('relations', { ...relation, known });
-      // A level that is not set any more is not named.
-      const levels = new Map((snapshot.levels ?? []).map((/** @type {any} */ one) => [one.forum_id ?? one.conversation_id, one.level]));
+      // A level that is not set any more is not named. Ids are of one sequence.
+      const levels = new Map((snapshot.levels ?? []).map((/** @type {any} */ one) => [one.forum_id ?? one.conversation_id, one]));
       for (const table of ['forums', 'conversations']) {
-        for (const { id, level } of snapshot[table] ?? []) {
-          const row = rows.get(table, id);
-          rows.put(table, { ...row, level: levels.get(id) ?? level, level_set: levels.has(id), level_known: known });
+        for (const row of snapshot[table] ?? []) {
+          const set = levels.get(row.id);
+          rows.put(table, { ...rows.get(table, row.id), level: (set ?? row).level, level_set: !!set, level_known: known });
         }
       }
       if (isFirst) put('cursor', snapshot.cursor);
