@@ -189,6 +189,18 @@ ROWS = """async () => {
   return counts;
 }"""
 
+# The users of the locked caches on disk.
+LOCKED = """async () => {
+  const { browserStore } = await import('/js/parley/parley.js');
+  const users = [];
+  for (const { name } of await indexedDB.databases()) {
+    const store = await browserStore(name);
+    users.push((await store.get('site', 'locked'))?.value ?? null);
+    store.close();
+  }
+  return users;
+}"""
+
 # The number of rows in each table that has any, by the user of the cache on disk.
 COPIES = """async () => {
   const { browserStore } = await import('/js/parley/parley.js');
@@ -334,6 +346,10 @@ class SigningIn(Village):
                 stays = "conversations" if way == "expired" else "sealed"
                 self.eventually(page, True, lambda: (rows := page.evaluate(ROWS)).get(stays, 0) > 0 or rows)
                 self.assertEqual(page.evaluate(ROWS).get("conversations", 0) > 0, way == "expired")
+                lin = self.call("GET", "/users/@lin", token=self.tokens["ada"])["id"]
+                locked = [lin if way == "expired" else None]
+                self.eventually(page, locked, lambda locked=locked: page.evaluate(LOCKED))
+                expect(page.get_by_text(text)).to_have_count(0)
                 # Requests that were on their way are refused.
                 self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
 

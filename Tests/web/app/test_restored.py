@@ -9,7 +9,7 @@ from browsing import PASSWORD, RATES
 from playwright.sync_api import expect
 from servers import PARLEY, Server
 from serving import parley
-from test_flows import Village
+from test_flows import LOCKED, ROWS, Village
 
 # Changes the text of a cached message on disk behind the app's back, as a fault would. Returns the previous text.
 ON_DISK = """async ([id, text]) => {
@@ -45,6 +45,10 @@ class Restored(Village):
         page = self.restored("two")
         # The restore has ended all sessions: the copy is locked until its user signs in.
         expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
+        ada = self.call("GET", "/me", token=self.tokens["ada"])["id"]
+        self.eventually(page, [ada], lambda: page.evaluate(LOCKED))
+        self.assertGreater(page.evaluate(ROWS)["conversations"], 0)
+        expect(page.get_by_text("After the backup two")).to_have_count(0)
         self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
         self.go(page, "/sign-in")
         page.get_by_label("Username").fill("ada")

@@ -81,6 +81,29 @@ class SharedDevice(Village):
                 self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
                 page.context.close()
 
+    def test_only_the_sealed_unsent_message_is_left(self):
+        refuse = lambda route: route.abort() if route.request.method == "POST" else route.fallback()
+        for way in self.WAYS:
+            with self.subTest(way=way):
+                page, made = self.begin(f"unsent-{way}")
+                page.context.route("**/messages", refuse)
+                text = f"Not sent before the {way}"
+                self.write(page, text)
+                self.eventually(page, [1], lambda page=page: [it.get("outbox") for it in page.evaluate(DISK).values()])
+                self.leave(way, page, made)
+                if way == "sign-out":
+                    # Signing out with an unsent message needs a confirmation, and drops the message.
+                    page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+                expect(page.get_by_role("textbox", name="Write a message")).to_have_count(0)
+                left = [] if way == "sign-out" else [{"sealed": 1}]
+                for _ in range(2):
+                    self.eventually(page, left, lambda page=page: [*page.evaluate(DISK).values()])
+                    self.assertEqual(page.evaluate("localStorage.length"), 0)
+                    expect(page.get_by_text(text)).to_have_count(0)
+                    page.reload(wait_until="networkidle")
+                self.faults[:] = [it for it in self.faults if "unauthenticated" not in it and "session_ended" not in it]
+                page.context.close()
+
     def test_a_sign_out_closes_dialogs(self):
         for way in ("sign-out", "revocation"):
             with self.subTest(way=way):
