@@ -298,7 +298,7 @@ class BrokenLines(RestartingTest):
     def test_retries_until_a_killed_server_restarts_store_a_message_once(self):
         answered, wanted, isOver = {}, 120, threading.Event()
 
-        def talk(name):
+        def post(name):
             dice = random.Random(name)
             number = 0
             while not isOver.is_set():
@@ -314,7 +314,7 @@ class BrokenLines(RestartingTest):
                     raise AssertionError(f"{client} got no response")
                 answered.setdefault(client, set()).add(message)
 
-        talkers = [threading.Thread(target=talk, args=(f"talker{number}",)) for number in range(4)]
+        talkers = [threading.Thread(target=post, args=(f"talker{number}",)) for number in range(4)]
         for talker in talkers:
             talker.start()
         dice = random.Random(3)

@@ -135,7 +135,7 @@ class Tornado(EchoTest):
     def test_a_client_that_goes_on_with_its_compression_context_is_understood(self):
         """The client agrees to `client_no_context_takeover` and ignores it."""
 
-        async def talk():
+        async def exchange():
             socket = await tornado.websocket.websocket_connect(self.echo, compression_options={})
             command = json.dumps({"do": "send", "conversation_id": "12", "text": TEXT})
             for message in (TEXT * 5, command, "x" * 40_000, command, TEXT * 5, command):
@@ -144,7 +144,7 @@ class Tornado(EchoTest):
                     self.assertEqual(await asyncio.wait_for(socket.read_message(), 60), message)
             socket.close()
 
-        asyncio.run(talk())
+        asyncio.run(exchange())
 
 
 class JDK(EchoTest):

@@ -229,7 +229,7 @@ public struct SourceAttachment: Sendable, Hashable {
   }
 }
 
-/// The place of the bytes of a file.
+/// The position of the bytes of a file.
 public enum SourceContent: Sendable, Hashable {
   /// A file in the folder or the archive of the source.
   case file(String)

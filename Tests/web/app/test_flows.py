@@ -576,9 +576,9 @@ class Talking(Village):
         page.get_by_role("button", name="Start conversation").click()
         bubble = self.write(page, "Lunch at two?")
         expect(bubble.locator(".state")).to_have_attribute("title", "Sent")
-        talk = re.search(r"/c/(\d+)", page.url)[1]
+        direct = re.search(r"/c/(\d+)", page.url)[1]
         ada = self.signed_in("ada", anew=True)
-        self.go(ada, f"/c/{talk}")
+        self.go(ada, f"/c/{direct}")
         ada.get_by_role("button", name="Accept").click()
         self.write(ada, "Fine with me")
         expect(page.locator(".message .bubble").filter(has_text="Fine with me")).to_be_visible()

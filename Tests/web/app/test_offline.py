@@ -151,7 +151,7 @@ class Offline(Cached):
         expect(page.get_by_text("Unknown member")).to_have_count(0)
 
     def test_a_conversation_gets_its_name_with_its_participant(self):
-        talk = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@grace"], "distinct": True}, self.tokens["lin"])
+        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@grace"], "distinct": True}, self.tokens["lin"])
         context = self.context()
         self.sign_in(context, "lin")
         page = self.page(context)
@@ -160,7 +160,7 @@ class Offline(Cached):
         page.route("**/api/v1/snapshot*", lambda route: self.without_users(route))
         page.route(re.compile("/api/v1/users(\\?ids|/[0-9])"), lambda route: held.append(route))
         page.route("**/api/v1/unread*", lambda route: route.abort())
-        self.open(page, f"/c/{talk['id']}")
+        self.open(page, f"/c/{direct['id']}")
         expect(page.get_by_role("heading", name="Unknown member", level=1)).to_be_visible()
         self.eventually(page, True, lambda: len(held) > 0)
         page.unroute(re.compile("/api/v1/users(\\?ids|/[0-9])"))

@@ -58,8 +58,8 @@ class Moderating(Deciding):
         self.go(page, f"/f/{self.garden['id']}-garden/topics")
         expect(page.get_by_role("button", name="New topic")).to_have_count(0)
         # Elsewhere they write.
-        talk = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"]}, self.tokens["ada"])["id"]
-        self.go(page, f"/c/{talk}")
+        direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@lin"]}, self.tokens["ada"])["id"]
+        self.go(page, f"/c/{direct}")
         expect(field).to_be_visible()
         self.go(page, f"/f/{self.garden['id']}-garden/room")
         expect(note).to_be_visible()

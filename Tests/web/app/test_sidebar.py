@@ -15,7 +15,7 @@ class Sidebar(Village):
         cls.forums = {title: self.call("POST", "/forums", {"title": title, "visibility": "members", "section": "Inside"}, ada)
                       for title in ("Kitchen", "Books")}
         users = {it["name"]: it["id"] for it in self.call("GET", "/users", token=ada)["data"]}
-        cls.talk = self.call("POST", "/conversations", {"kind": "group", "title": "Bonfire", "participants": [users["grace"], users["lin"]]}, ada)
+        cls.group = self.call("POST", "/conversations", {"kind": "group", "title": "Bonfire", "participants": [users["grace"], users["lin"]]}, ada)
 
     def setUp(self):
         super().setUp()
@@ -135,7 +135,7 @@ class Sidebar(Village):
         expect(self.entry(page, "Bonfire")).to_have_count(0)
         expect(fold).to_be_focused()
         for text in ("Wood is dry", "At eight"):
-            self.say(text, "ada", self.talk["id"])
+            self.say(text, "ada", self.group["id"])
         expect(page.locator(".sidebar-section", has=fold).locator(".badge")).to_have_text(re.compile("^2"))
         self.eventually(page, ["messages"], lambda: (self.kept("grace") or {}).get("folded"))
         # The rail has no room for its title, but for the sum.
@@ -171,7 +171,7 @@ class Sidebar(Village):
         page.wait_for_timeout(300)
         # A drawing that was planned before the press.
         page.evaluate("() => { window.drawings = []; window.frame = requestAnimationFrame; window.requestAnimationFrame = it => drawings.push(it); }")
-        self.say("Who has matches?", "ada", self.talk["id"])
+        self.say("Who has matches?", "ada", self.group["id"])
         self.eventually(page, True, lambda: page.evaluate("drawings.length > 0"))
         box = link.bounding_box()
         page.mouse.move(box["x"] + 40, box["y"] + 10)
@@ -179,7 +179,7 @@ class Sidebar(Village):
         page.evaluate("() => { window.requestAnimationFrame = frame; for (const it of drawings) it(performance.now()); }")
         self.assertTrue(is_connected(), "the pressed link was removed")
         page.mouse.move(box["x"] + 60, box["y"] + 10)
-        self.say("And wood?", "ada", self.talk["id"])
+        self.say("And wood?", "ada", self.group["id"])
         expect(page.locator(".inbox-item").filter(has_text="And wood?")).to_be_visible()
         page.wait_for_timeout(300)
         self.assertTrue(is_connected(), "the dragged link was removed")
@@ -187,7 +187,7 @@ class Sidebar(Village):
         page.mouse.move(box["x"] + 60, box["y"] + 10, steps=3)
         page.mouse.up()
         self.eventually(page, ["Bonfire", "Garden"], lambda: self.seen(page).get("Pinned"))
-        unread = self.call("GET", f"/conversations/{self.talk['id']}", token=self.tokens["grace"])["unread_count"]
+        unread = self.call("GET", f"/conversations/{self.group['id']}", token=self.tokens["grace"])["unread_count"]
         expect(entry.locator(".badge")).to_have_text(re.compile(f"^{unread}"))
 
     def test_forums_may_stand_by_their_newest_activity(self):

@@ -1,6 +1,6 @@
 /// The rows of a dump of Discourse that an import needs.
 struct DiscourseTables {
-  /// The place of a post in the dump.
+  /// The position of a post in the dump.
   struct Post {
     let id: Int
     let topic: Int
@@ -67,7 +67,7 @@ struct DiscourseTables {
   }
 
   mutating func add(
-    _ row: DiscourseRow, of table: String, at place: Range<Int>, _ clock: SourceClock
+    _ row: DiscourseRow, of table: String, at range: Range<Int>, _ clock: SourceClock
   ) throws(ImportFault) {
     switch table {
     case "users": try addUser(row, clock)
@@ -92,7 +92,7 @@ struct DiscourseTables {
     case "tags": if let id = row.number("id"), let name = row.words("name") { tags[id] = name }
     case "topic_tags":
       if let topic = row.number("topic_id"), let tag = row.number("tag_id") { topicTags.append((topic, tag)) }
-    case "posts": try addPost(row, at: place, clock)
+    case "posts": try addPost(row, at: range, clock)
     case "post_actions":
       guard row.number("post_action_type_id") == Self.like, row["deleted_at"] == nil, let post = row.number("post_id"),
         let user = row.number("user_id")
@@ -145,7 +145,7 @@ struct DiscourseTables {
     }
   }
 
-  private mutating func addPost(_ row: DiscourseRow, at place: Range<Int>, _ clock: SourceClock) throws(ImportFault) {
+  private mutating func addPost(_ row: DiscourseRow, at range: Range<Int>, _ clock: SourceClock) throws(ImportFault) {
     guard let id = row.number("id"), let topic = row.number("topic_id"), let number = row.number("post_number") else {
       throw ImportFault("The dump has a post without id, topic_id or post_number. Make a new backup.")
     }
@@ -165,7 +165,7 @@ struct DiscourseTables {
     posts.append(
       Post(
         id: id, topic: topic, number: number, parent: row.number("reply_to_post_number") ?? 0, time: time,
-        offset: place.lowerBound, length: place.count - 1))
+        offset: range.lowerBound, length: range.count - 1))
   }
 
   private mutating func leaveOut(_ reason: String) { leftOut[reason, default: 0] += 1 }

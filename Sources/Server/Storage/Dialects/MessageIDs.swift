@@ -1,4 +1,4 @@
-// Ids of messages as places in lists by time.
+// Ids of messages as positions in lists by time.
 
 public import ParleyModel
 import ParleySQLite

@@ -9,7 +9,7 @@ extension ReadTransaction {
   public func microseconds(of messages: [Message]) throws(Refusal) -> [ID<Message>: Int] {
     var placed: [PlacedMessage] = []
     try run { connection in
-      try Self.places.each(messages.map(\.id.number), connection) { row in
+      try Self.positions.each(messages.map(\.id.number), connection) { row in
         placed.append(
           PlacedMessage(
             id: ID(try row.int(0)), conversation: ID(try row.int(1)), seq: try row.int(2), at: try row.int(3)))
@@ -24,7 +24,7 @@ extension ReadTransaction {
     return times
   }
 
-  private static let places = ListQuery { list in
+  private static let positions = ListQuery { list in
     """
     select id, conversation_id, seq, coalesce(latest_at, created_at)
     from message
@@ -88,7 +88,7 @@ extension ReadTransaction {
   }
 }
 
-/// The place of a message in its conversation.
+/// The position of a message in its conversation.
 private struct PlacedMessage {
   struct Millisecond: Hashable {
     let conversation: ID<Conversation>

@@ -47,8 +47,8 @@ enum ReverseProxy: String, CaseIterable {
     }
   }
 
-  /// The place of these lines.
-  var place: String {
+  /// The file for these lines.
+  var file: String {
     switch self {
     case .caddy: "/etc/caddy/Caddyfile, then: systemctl reload caddy"
     case .nginx: "the server block of the site with your certificate, then: nginx -t && systemctl reload nginx"

@@ -3,7 +3,7 @@ struct QRCode {
   /// Dark modules, row by row.
   let modules: [[Bool]]
 
-  /// By version: data words, correction words, the place of the alignment pattern.
+  /// By version: data words, correction words, the position of the alignment pattern.
   private static let versions: [(data: Int, correction: Int, alignment: Int?)] = [
     (19, 7, nil), (34, 10, 18), (55, 15, 22), (80, 20, 26), (108, 26, 30),
   ]
@@ -117,9 +117,9 @@ struct QRCode {
           for x in -2...2 { set(alignment + y, alignment + x, max(abs(x), abs(y)) != 1) }
         }
       }
-      for place in 8..<(size - 8) {
-        set(6, place, place.isMultiple(of: 2))
-        set(place, 6, place.isMultiple(of: 2))
+      for position in 8..<(size - 8) {
+        set(6, position, position.isMultiple(of: 2))
+        set(position, 6, position.isMultiple(of: 2))
       }
     }
 

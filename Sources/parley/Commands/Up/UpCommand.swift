@@ -163,13 +163,13 @@ enum UpCommand {
   }
 
   private static func printBlock(_ proxy: ReverseProxy?, host: String) {
-    guard let block = proxy?.block(host: host), let place = proxy?.place else {
+    guard let block = proxy?.block(host: host), let file = proxy?.file else {
       Terminal.print(
         "\nLet the web server pass all requests for \(host) to 127.0.0.1:8080, with the fields X-Forwarded-For, "
           + "X-Forwarded-Proto and X-Forwarded-Host. docker/README.md has the lines for nginx and Caddy.\n")
       return
     }
     let lines = block.split(separator: "\n").map { "  \($0)\n" }.joined()
-    Terminal.print("\nAdd these lines to \(place):\n\n\(lines)")
+    Terminal.print("\nAdd these lines to \(file):\n\n\(lines)")
   }
 }
