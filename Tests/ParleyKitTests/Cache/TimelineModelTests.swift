@@ -109,7 +109,7 @@ import Testing
         for await state in await grace.states() where state == .live { break }
         #expect(model.position?.message == nil)
         await model.markRead(upTo: model.posts[2])
-        #expect(model.position?.message == posted[0].id && model.unread == 2)
+        try await wait { model.position?.message == posted[0].id && model.unread == 2 }
         await everyone.refresh()
         #expect(everyone.position?.message == posted[0].id && everyone.unread == nil)
         _ = try await other.send(.markTimelineRead(upTo: posted[1].id))
@@ -117,7 +117,7 @@ import Testing
         _ = try await ada.send(.postMessage(in: feed, "four"))
         try await wait { model.unread == 2 && texts(model).first == "four" }
         await model.markRead()
-        #expect(model.unread == 0 && model.failure == nil)
+        try await wait { model.unread == 0 && model.failure == nil }
       }
       // The event alone moves the stored position.
       let last = try await ada.send(.postMessage(in: feed, "five")).message

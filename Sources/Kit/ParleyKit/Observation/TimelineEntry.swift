@@ -53,9 +53,11 @@ extension Cache {
   }
 
   /// Stores the position of a response, as `setTimeline` does its page.
-  func setTimelinePosition(_ position: TimelinePosition, asOf age: ResponseAge) throws(CacheFault) {
-    guard isCurrent(age) else { return }
+  /// - Returns: false if the response is of another start of the server, or older than an event.
+  func setTimelinePosition(_ position: TimelinePosition, asOf age: ResponseAge) throws(CacheFault) -> Bool {
+    guard isCurrent(age), timelinePosition?.readAt ?? 0 <= position.readAt ?? 0 else { return false }
     try save([CacheRow(.note, Self.timelinePositionNote, writing: position)])
+    return true
   }
 
   /// The row of the newest position among events; another device has moved it.

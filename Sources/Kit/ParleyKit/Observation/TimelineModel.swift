@@ -79,7 +79,6 @@ public final class TimelineModel: FailingModel {
 
   private var isStored: Bool { scope == .followed && filter == nil }
 
-  /// The stored count is that of the stored posts.
   private func storedPosition() async -> TimelinePosition? {
     var stored = await parley.cache.timelinePosition
     if !isStored { stored?.unread = nil }
@@ -144,9 +143,14 @@ public final class TimelineModel: FailingModel {
     let mentions = scope == .followedAndMentions ? true : nil
     let filter = scope == .everyone ? nil : filter
     let new = try await parley.client.send(.getTimelinePosition(mentions: mentions, filter: filter)).value
-    guard request == list.shown else { return }
-    position = new
-    if isStored { try await parley.cache.setTimelinePosition(new, asOf: age) }
+    if request == list.shown { try await show(new, asOf: age) }
+  }
+
+  /// The count of a stored position is that of the stored posts.
+  private func show(_ new: TimelinePosition, asOf age: Cache.ResponseAge) async throws {
+    var stored = new
+    if !isStored { stored.unread = nil }
+    if try await parley.cache.setTimelinePosition(stored, asOf: age) { position = new }
   }
 
   /// Moves the position up to a post, by default the newest one. Needs the network.
@@ -156,7 +160,8 @@ public final class TimelineModel: FailingModel {
     guard let entry = found, entry.id != position?.message else { return }
     let request = list.shown
     await attempt {
-      position = try await parley.client.send(.markTimelineRead(upTo: entry.id)).value
+      let age = await parley.cache.responseAge
+      try await show(try await parley.client.send(.markTimelineRead(upTo: entry.id)).value, asOf: age)
       try await readPosition(after: request)
     }
   }
