@@ -235,12 +235,9 @@ private final class SmallDisk: CacheStore {
       let waiting = try #require(await outbox.list().first)
       ada.server.set { $0.isOffline = false }
       await outbox.networkAvailable()
-      // While the outbox runs, it may have sent the message before the retry.
-      do {
+      if !isRunning {
         let sent = try await outbox.retryAndWait(waiting.id)
         #expect(sent?.clientID == waiting.id && sent?.content?.text == "later")
-      } catch OutboxRefusal.unknownOperation {
-        #expect(isRunning)
       }
       try await wait { await outbox.list().isEmpty }
       #expect(try await site.messages(of: garden, as: "ada").last?.message.content?.text == "later")
