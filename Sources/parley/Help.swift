@@ -130,12 +130,12 @@ enum Help {
     """
 
   static let health = """
-    parley health [--url ADDRESS | SETTING ...]
+    parley health [--json] [--url ADDRESS | SETTING ...]
 
     Requests /readyz of a server and prints the response. Exit status 0 if the server accepts changes, 1 if it does not
     (its disk is full, its database is damaged, it is stopping) or does not respond. The settings of parley serve, as flags
     or variables, select the server; --url ADDRESS selects another one: http://127.0.0.1:8080,
-    https://chat.example.org, unix:/run/parley/parley.sock.
+    https://chat.example.org, unix:/run/parley/parley.sock. --json prints one JSON object with the status and the message.
 
     """
 
@@ -186,18 +186,18 @@ enum Help {
     """
 
   static let verify = """
-    parley verify [--all] [--data FOLDER]
+    parley verify [--all] [--json] [--data FOLDER]
 
     Checks the database: pages and keys, the chain of every conversation, every event stream, the event log against the
     tables, and the hash of every file. It only reads, also while a server runs. Each line is one check. It stops at the
-    first check that finds a fault and lists the rows; --all continues.
+    first check that finds a fault and lists the rows; --all continues. --json prints one JSON object with all checks.
     Exit status 0 if there are no faults, 1 if there are, 2 if it could not check.
 
     """
 
   static var purge: String {
     """
-    parley purge [--data FOLDER]
+    parley purge [--json] [--data FOLDER]
 
     Deleted content leaves the files by itself, most of it within ten minutes. This command completes it now: it deletes
     expired data and the files of deleted messages, merges the search index and rewrites the database. Writes are blocked
@@ -208,7 +208,7 @@ enum Help {
 
     Settings
 
-    """ + table([.data, .config, .share])
+    """ + table([.json, .data, .config, .share])
   }
 
   static var destroy: String {
@@ -285,7 +285,7 @@ enum Help {
 
   static var backup: String {
     """
-    parley backup FILE|- [--data FOLDER]
+    parley backup FILE|- [--json] [--data FOLDER]
 
     Copies the database and every uploaded file to FILE, one tar archive, while the server runs. Then it reads FILE again
     and verifies it. A running server writes FILE itself, so its user needs write access there. An existing file is not
@@ -295,7 +295,7 @@ enum Help {
 
     Settings
 
-    """ + table([.data, .config])
+    """ + table([.json, .data, .config])
   }
 
   static var export: String {
@@ -334,7 +334,7 @@ enum Help {
 
   static var restore: String {
     """
-    parley restore FILE|FOLDER[@TIME]|- [--data FOLDER] [--replace] [--keep-sessions]
+    parley restore FILE|FOLDER[@TIME]|- [--json] [--data FOLDER] [--replace] [--keep-sessions]
 
     Verifies the backup, unpacks it beside the existing data, checks the database, and then moves it into place. Stop the
     server of the folder first. FOLDER is one of scheduled backups: its newest one is restored, or the newest whose time
@@ -352,6 +352,6 @@ enum Help {
 
     Settings
 
-    """ + table([.data, .config, .replace, .keepSessions])
+    """ + table([.json, .data, .config, .replace, .keepSessions])
   }
 }

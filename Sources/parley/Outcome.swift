@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// The result of a command: the exit status and a message.
 struct Outcome: Equatable {
   /// The exit statuses of the program.
@@ -15,6 +17,22 @@ struct Outcome: Equatable {
   init(_ status: Status, _ message: String) {
     self.status = status
     self.message = message
+  }
+
+  /// Prints the message and returns the exit status.
+  /// - Parameter asJSON: whether to print it as one JSON object, also that of a failure, on standard output.
+  func report(asJSON: Bool) -> Int32 { asJSON ? reportJSON() : report() }
+
+  /// Prints one JSON object with the status, the message and these members, and returns the exit status.
+  func reportJSON(_ members: (inout JSONWriter) -> Void = { _ in }) -> Int32 {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("status", "\(status)")
+      json.field("message", message)
+      members(&json)
+    }
+    Terminal.print(String(decoding: json.bytes, as: UTF8.self) + "\n")
+    return status.rawValue
   }
 
   /// Prints the message and returns the exit status.

@@ -85,6 +85,8 @@ import Testing
     #expect(Command.find(["outbox", "retry", "a"])?.rest == ["a"])
     #expect(Command.find(["user", "create", "ada"])?.command.name == "user create")
     #expect(Command.find(["bot", "create", "dice"])?.rest == ["dice"])
+    #expect(Command.find(["hooks", "rotate", "3"])?.command.name == "webhooks rotate")
+    #expect(Command.find(["hooks"])?.command.name == "webhooks")
   }
 
   /// The options in a text, such as `--limit`.

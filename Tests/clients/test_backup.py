@@ -246,6 +246,16 @@ class Restore(Site):
             self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
             self.assertEqual(command("backup", f"{self.backup}.2", "--data", new / "data").returncode, 0)
 
+    def test_outcomes_for_programs_are_json(self):
+        for status, arguments in ((0, ("backup", f"{self.backup}.2")), (2, ("backup", self.backup)), (2, ("restore", self.backup)),
+                                  (0, ("restore", self.backup, "--replace")), (0, ("purge",)),
+                                  (2, ("import", self.backup, "--from", "discord"))):
+            done = command(*arguments, "--json", "--data", self.data)
+            said = json.loads(done.stdout)
+            self.assertEqual((done.returncode, said["status"]), (status, "success" if status == 0 else "error"), done.stderr)
+            self.assertGreater(len(said["message"]), 20)
+        self.check_refused(command("backup", "-", "--json", "--data", self.data), 2, "leave out --json")
+
     def test_existing_data_is_moved_aside(self):
         self.check_refused(command("restore", self.backup, "--data", self.data), 2, "--replace")
         # An environment variable must not enable this for every run.

@@ -1,6 +1,7 @@
 """The program as its user meets it: suggestions, and output that is not lost silently. The JavaScript library from
 another origin."""
 
+import json
 import subprocess
 import unittest
 
@@ -16,7 +17,7 @@ def command(*arguments, **settings):
 class CommandLine(unittest.TestCase):
     def test_a_typing_error_gets_a_suggestion_in_two_lines(self):
         for typed, meant in (("raed", "read"), ("serv", "serve"), ("forum", "forums"), ("Backup", "backup"), ("conv", "conversations"),
-                             ("hooks", "webhooks")):
+                             ("webhoks", "webhooks"), ("hoks", "hooks")):
             done = command(typed, stdout=subprocess.PIPE)
             self.assertEqual(done.returncode, 2)
             self.assertEqual(done.stdout, "")
@@ -25,6 +26,14 @@ class CommandLine(unittest.TestCase):
         done = command("\x1b[31mbanana", stdout=subprocess.PIPE)
         self.assertNotIn("Did you mean", done.stderr)
         self.assertNotIn("\x1b", done.stderr)
+
+    def test_outcomes_for_programs_are_json(self):
+        done = command("version", "--json", stdout=subprocess.PIPE)
+        self.assertEqual(f"parley {json.loads(done.stdout)['version']}\n", command("version", stdout=subprocess.PIPE).stdout)
+        done = command("health", "--json", "--url", "http://127.0.0.1:1", stdout=subprocess.PIPE)
+        said = json.loads(done.stdout)
+        self.assertEqual((done.returncode, done.stderr, said["status"]), (1, "", "failure"))
+        self.assertIn("127.0.0.1:1", said["message"])
 
     def test_output_that_does_not_fit_on_the_disk_is_a_failure(self):
         for arguments in (("help",), ("--version",), ("version",), ("read", "--help"), ("help", "read"), ("completions", "bash"), ("manual",)):

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -56,6 +57,20 @@ class Verify(unittest.TestCase):
         status, output, _ = self.verify("--all")
         self.assertEqual(status, 1)
         self.assertIn("  the counter of events is 1200300, but the last event is 0\n", output)
+
+    def test_the_checks_as_one_json_object(self):
+        self.plant()
+        status, output, errors = self.verify("--json")
+        found = json.loads(output)
+        self.assertEqual((status, errors, found["status"]), (0, "", "success"))
+        chains = next(it for it in found["checks"] if it["check"] == "chains")
+        self.assertEqual((chains["sound"], chains["faults"]), (True, []))
+        self.assertIn({"what": "messages", "number": 0}, chains["counts"])
+        self.change("insert into stream values (0, 1, 5)")
+        status, output, _ = self.verify("--json")
+        found = json.loads(output)
+        self.assertEqual((status, found["status"], found["checks"][-1]["check"]), (1, "failure", "streams"))
+        self.assertEqual(found["checks"][-1]["fault_count"], 1)
 
     def test_on_a_terminal_it_shows_its_progress(self):
         self.plant()

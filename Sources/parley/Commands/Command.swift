@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyKit
 
 /// A command of the program: its name, its help and its implementation.
@@ -92,7 +93,7 @@ extension Command {
     let found = all.filter { arguments.starts(with: $0.words) }.max { $0.words.count < $1.words.count }
     if let found { return (found, Array(arguments.dropFirst(found.words.count))) }
     guard let aliased = all.first(where: { $0.alias != nil && $0.alias == arguments.first }) else { return nil }
-    return (aliased, Array(arguments.dropFirst()))
+    return find(aliased.words + arguments.dropFirst())
   }
 
   /// The outcome for arguments that name no command.
@@ -120,8 +121,15 @@ extension Command {
       "parley \(name) needs one of \(words.sorted().joined(separator: ", ")).\(similar) See parley \(name) --help.")
   }
 
-  private static let printVersion = Command("version", summary: "print the version", help: "parley version\n") { _ in
-    Outcome(.success, "parley \(version)").report()
+  private static let printVersion = Command(
+    "version", summary: "print the version", settings: [.json],
+    help: "parley version [--json]\n\nPrints the version. --json prints one JSON object.\n"
+  ) { arguments in
+    guard arguments.contains(Setting.json.flag) else { return Outcome(.success, "parley \(version)").report() }
+    var json = JSONWriter()
+    json.object { json in json.field("version", version) }
+    Terminal.print(String(decoding: json.bytes, as: UTF8.self) + "\n")
+    return Outcome.Status.success.rawValue
   }
 
   private static let help = Command(

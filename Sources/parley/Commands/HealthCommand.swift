@@ -6,7 +6,8 @@ import ParleyWire
 
 extension Command {
   static let health = Command(
-    "health", summary: "check whether a server is healthy", settings: [.url] + Setting.general, help: Help.health,
+    "health", summary: "check whether a server is healthy", settings: [.json, .url] + Setting.general,
+    help: Help.health,
     run: HealthCommand.run)
 }
 
@@ -14,18 +15,23 @@ enum HealthCommand {
   private static let path = "/readyz"
 
   static func run(_ arguments: [String]) async -> Int32 {
+    let flag = Setting.json.flag
+    return await outcome(arguments.filter { $0 != flag }).report(asJSON: arguments.contains(flag))
+  }
+
+  private static func outcome(_ arguments: [String]) async -> Outcome {
     do {
       let request = try request(arguments)
       let (status, body) = try await request.response()
       guard status == .ok else {
         let reason = title(body).map { ": \($0)" } ?? ""
-        return Outcome(.failure, "\(request.name) answered \(status.code) \(status.reason)\(reason)").report()
+        return Outcome(.failure, "\(request.name) answered \(status.code) \(status.reason)\(reason)")
       }
-      return Outcome(.success, String(decoding: body, as: UTF8.self)).report()
+      return Outcome(.success, String(decoding: body, as: UTF8.self))
     } catch let error as Settings.UsageError {
-      return Outcome(.error, error.message).report()
+      return Outcome(.error, error.message)
     } catch {
-      return Outcome(.failure, "\(error)").report()
+      return Outcome(.failure, "\(error)")
     }
   }
 

@@ -4,7 +4,8 @@ import ParleyJSON
 
 extension Command {
   static let webhooks = Command(
-    "webhooks", summary: "list, create, rotate and delete incoming webhooks", settings: [.json] + Setting.ofRemote,
+    "webhooks", alias: "hooks", summary: "list, create, rotate and delete incoming webhooks",
+    settings: [.json] + Setting.ofRemote,
     help: Help.webhooks + Help.remote
   ) {
     missingWord(after: "webhooks", $0).report()

@@ -9,7 +9,7 @@ import Web
 extension Command {
   static let backup = Command(
     "backup", operands: ["FILE"], summary: "copy the data folder to one file, also while the server runs",
-    settings: [.data, .config], help: Help.backup, run: BackupCommand.run)
+    settings: [.json, .data, .config], help: Help.backup, run: BackupCommand.run)
 }
 
 enum BackupCommand {
@@ -20,11 +20,17 @@ enum BackupCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     let bar = ProgressBar()
     let outcome: Outcome
+    var isJSON = false
     do throws(Settings.UsageError) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "backup", [.data, .config], operands: ["FILE"])
+        arguments: arguments, environment: Terminal.environment, of: "backup", [.json, .data, .config],
+        operands: ["FILE"])
       let data = settings.dataFolder
       let file = settings.operands[0]
+      guard file != stream || !settings.isOn(.json) else {
+        throw Settings.UsageError(message: "Standard output has the backup. Name a file, or leave out --json.")
+      }
+      isJSON = settings.isOn(.json)
       outcome =
         file == stream
         ? try await writeStream(of: data, bar) : try await create(try FileSystem.absolute(file), of: data, bar)
@@ -38,7 +44,7 @@ enum BackupCommand {
       outcome = Outcome(.error, error.message)
     }
     bar.clear()
-    return outcome.report()
+    return outcome.report(asJSON: isJSON)
   }
 
   private static func create(_ file: String, of data: String, _ bar: ProgressBar) async throws(Settings.UsageError)

@@ -28,21 +28,23 @@ enum ImportCommand {
   static let importer = Setting(
     name: "importer", value: "NAME", summary: "user who owns the new forums", fallback: "the owner of the site",
     isFlagOnly: true)
-  static let settings = [from, dryRun, map, open, importer, .data, .config, .share]
+  static let settings = [from, dryRun, map, open, importer, .json, .data, .config, .share]
 
   static func run(_ arguments: [String]) async -> Int32 {
     let bar = ProgressBar()
     let outcome: Outcome
+    var isJSON = false
     do {
       let settings = try Settings(
         arguments: arguments, environment: Terminal.environment, of: "import", settings, operands: ["PATH"])
+      isJSON = settings.isOn(.json)
       let body = try body(of: settings)
       outcome = try await Command.withClient(settings) { client in try await client.run(path, body, bar) }
     } catch {
       outcome = Outcome(error)
     }
     bar.clear()
-    return outcome.report()
+    return outcome.report(asJSON: isJSON)
   }
 
   /// The request to the daemon, which has another working directory.

@@ -6,7 +6,7 @@ import Storage
 
 extension Command {
   static let purge = Command(
-    "purge", summary: "remove deleted content from the database file now", settings: [.data, .config, .share],
+    "purge", summary: "remove deleted content from the database file now", settings: [.json, .data, .config, .share],
     help: Help.purge, run: PurgeCommand.run)
 }
 
@@ -16,15 +16,17 @@ enum PurgeCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     let bar = ProgressBar()
     let outcome: Outcome
+    var isJSON = false
     do throws(Settings.UsageError) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "purge", [.data, .config, .share])
+        arguments: arguments, environment: Terminal.environment, of: "purge", [.json, .data, .config, .share])
+      isJSON = settings.isOn(.json)
       outcome = try await purge(settings, bar)
     } catch {
       outcome = Outcome(.error, error.message)
     }
     bar.clear()
-    return outcome.report()
+    return outcome.report(asJSON: isJSON)
   }
 
   private static func purge(_ settings: Settings, _ bar: ProgressBar) async throws(Settings.UsageError) -> Outcome {

@@ -10,25 +10,27 @@ import Web
 extension Command {
   static let restore = Command(
     "restore", operands: ["BACKUP"], summary: "restore a backup into an empty data folder, or replace its content",
-    settings: [.data, .config, .replace, .keepSessions], help: Help.restore, run: RestoreCommand.run)
+    settings: [.json, .data, .config, .replace, .keepSessions], help: Help.restore, run: RestoreCommand.run)
 }
 
 enum RestoreCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     let bar = ProgressBar()
     let outcome: Outcome
+    var isJSON = false
     do throws(Settings.UsageError) {
       let settings = try Settings(
         arguments: arguments, environment: Terminal.environment, of: "restore",
-        [.data, .config, .replace, .keepSessions],
+        [.json, .data, .config, .replace, .keepSessions],
         operands: ["BACKUP"])
+      isJSON = settings.isOn(.json)
       let data = settings.dataFolder
       outcome = try await restore(settings.operands[0], data, settings, bar)
     } catch {
       outcome = Outcome(.error, error.message)
     }
     bar.clear()
-    return outcome.report()
+    return outcome.report(asJSON: isJSON)
   }
 
   private static func restore(
