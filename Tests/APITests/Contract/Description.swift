@@ -50,7 +50,8 @@ struct Description: Sendable {
       throw Fault(description: "undocumented status \(answer.status)")
     }
     let response = try resolved(documented)
-    for (name, header) in response["headers"]?.members ?? [:] {
+    for (name, declared) in response["headers"]?.members ?? [:] {
+      let header = try resolved(declared)
       guard let value = answer.fields.value(of: name) else {
         if header["required"] == .bool(true) { throw Fault(description: "missing \(name)") }
         continue

@@ -103,7 +103,19 @@ import Web
     }
   }
 
-  @Test func `every operation has a description and an example of its answer`() throws {
+  @Test func `every answer declares its quota`() throws {
+    let names = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
+    for endpoint in API.endpoints {
+      let operation = try #require(try description.operation(endpoint.method, endpoint.path))
+      // The answer that opens a WebSocket is no answer of the API.
+      for (status, response) in operation["responses"]?.members ?? [:] where status != "101" {
+        let headers = try description.resolved(response)["headers"]?.members ?? [:]
+        #expect(names.allSatisfy { headers[$0] != nil }, "\(endpoint.method.name) \(endpoint.path) \(status)")
+      }
+    }
+  }
+
+  @Test func `every operation has a description and an example of its answers`() throws {
     for endpoint in API.endpoints {
       let operation = try #require(try description.operation(endpoint.method, endpoint.path))
       #expect(operation["description"] != nil, "\(endpoint.method.name) \(endpoint.path)")
@@ -111,7 +123,7 @@ import Web
         $0.value["content"]?["application/json"]
       }
       #expect(
-        contents.isEmpty || contents.contains { $0["example"] != nil || $0["examples"] != nil },
+        contents.allSatisfy { $0["example"] != nil || $0["examples"] != nil },
         "\(endpoint.method.name) \(endpoint.path)")
     }
     for tag in description.document["tags"]?.items ?? [] { #expect(tag["description"] != nil, "\(tag)") }

@@ -122,6 +122,50 @@ import Testing
     }
   }
 
+  @Test func `a search includes the conversations of its hits`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public", members: ["grace"])
+      let talk = try await village.conversation(.direct, ["ada", "grace"])
+      let topic = try await village.expect(
+        201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Pears", "text": "Which ones?"])
+      try await village.post("pears", in: room, as: "grace")
+      try await village.post("pears for two", in: talk, as: "grace")
+      let path = "/messages/search?q=pears&include=conversations"
+      let page = try await village.expect(200, .get, path, as: "ada")
+      #expect(page.count("data") == 3)
+      #expect(Set(page.texts("included.conversations", "id")) == [room, talk, topic["id"] ?? ""])
+      #expect(page.text.contains(#""title":"Pears""#) && !page.has("included.users"))
+      let open = try await village.expect(200, .get, path, as: nil)
+      #expect(Set(open.texts("included.conversations", "id")) == [room, topic["id"] ?? ""])
+    }
+  }
+
+  @Test func `pages of events include what their events name`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "public", members: ["grace"])
+      let topics = "topics=forum:\(forum)/messages&include=users,files"
+      let start = try await village.expect(200, .get, "/sync?\(topics)", as: "ada")
+      #expect(start.count("included.users") == 0 && start.has("included.files"))
+      let file = try await village.upload("menu.png", by: "grace")
+      let id = try await village.post("pizza @linus", in: room, as: "grace", ["attachments": [file]])
+      let after = try #require(start["cursor"])
+      let page = try await village.expect(200, .get, "/sync?\(topics)&after=\(after)", as: "ada")
+      #expect(page["data.0.data.id"] == id && page.texts("included.files", "id") == [file])
+      #expect(Set(page.texts("included.users", "id")) == [village.id("grace"), village.id("linus")])
+      // A visitor sees the author of a public message alone.
+      let open = try await village.expect(200, .get, "/sync?\(topics)&after=\(after)", as: nil)
+      #expect(open.texts("included.users", "id") == [village.id("grace")])
+      let stream = try await village.expect(
+        200, .get, "/streams/conversation:\(room)/events?include=users", as: "ada")
+      #expect(
+        Set(stream.texts("included.users", "id")) == [village.id("ada"), village.id("grace"), village.id("linus")])
+      #expect(!stream.has("included.files"))
+      let gone = try await village.expect(200, .get, "/sync?\(topics)&after=1.1.1", as: "ada")
+      #expect(gone["reset"] == "epoch" && gone.count("included.users") == 0)
+      #expect(try await village.request(.get, "/sync?topics=me&include=forums", as: "ada").status == 400)
+    }
+  }
+
   @Test func `a page position keeps the parameter`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden("garden", "public").room

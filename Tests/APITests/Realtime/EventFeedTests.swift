@@ -261,7 +261,8 @@ private final class Feed {
     }
   }
 
-  /// Compares a message with the description, whose schema of an event stream is that of one message.
+  /// Compares a message with the description, whose schema of an event stream is that of one message, and its data with the frames
+  /// of the WebSocket.
   private func check(_ id: String?, _ data: String) throws {
     guard let description = Description.shipped else { return }
     let operation = try description.operation(.get, "/events")
@@ -269,5 +270,6 @@ private final class Feed {
     var message: [String: Tree] = ["data": .string(data)]
     message["id"] = id.map { .string($0) }
     try description.check(.object(message), schema, at: "a message of /events")
+    try FrameDescription.shipped?.check(data, answering: nil)
   }
 }

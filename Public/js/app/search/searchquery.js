@@ -25,10 +25,7 @@ export function queryOf(words, chosen, order) {
 /** A page of hits, whose conversations are known. */
 export async function search(site, query) {
   try {
-    const page = await searchMessages(site, query);
-    const ids = new Set(page.data.map((it) => (it.message ?? it).conversation_id));
-    await Promise.all([...ids].map((id) => site.conversation(id).catch(() => {})));
-    return page;
+    return await searchMessages(site, query);
   } catch (error) {
     // An unknown author has no messages.
     if (query.author && error.status === 404) return { data: [] };

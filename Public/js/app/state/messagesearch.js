@@ -3,8 +3,9 @@
 /** Searches on the server; offline in the cache. */
 export async function searchMessages(site, query, signal) {
   try {
-    const page = await site.call('GET', '/messages/search', { query: { ...query, include: 'users' }, signal, tries: 1 });
+    const page = await site.call('GET', '/messages/search', { query: { ...query, include: 'users,conversations' }, signal, tries: 1 });
     site.keepUsers(page.included.users);
+    for (const it of page.included.conversations) if (!site.knownConversation(it.id)) site.others.set(it.id, it);
     return { data: page.data, next: page.next, counts: page.counts, isHeld: false };
   } catch (error) {
     // The cache has no search in titles.

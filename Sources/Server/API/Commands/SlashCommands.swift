@@ -55,9 +55,11 @@ extension API {
   }
 
   @Sendable static func listConversationCommands(_ context: RequestContext) async throws -> Response {
-    let usable = try context.view.listConversationCommands(in: try context.id(), for: context.caller)
+    let include = try context.query { query in try query.include() }
+    let found = try context.view.listConversationCommands(in: try context.id(), for: context.caller)
     // Without outgoing requests no command can be called.
-    return .list(context.api.commands == nil ? [] : usable)
+    let usable = context.api.commands == nil ? [] : found
+    return .list(usable, try context.included(include, in: usable))
   }
 
   @Sendable static func invokeCommand(_ context: RequestContext) async throws -> Response {
@@ -92,6 +94,10 @@ extension Response {
   fileprivate static func one(_ created: CreatedCommand, _ status: Status) -> Response {
     .created(created.command, created.secret, status)
   }
+}
+
+extension UsableCommand: Referencing {
+  func addReferences(to references: inout References) { references.users.insert(bot) }
 }
 
 extension SlashCommand: Referencing {

@@ -18,8 +18,11 @@ extension API {
   private static let heartbeatInterval: Int64 = 15
 
   @Sendable static func sync(_ context: RequestContext) async throws -> Response {
-    let (topics, after, wait) = try context.query { query in
-      (try query.topics(), try query.text("after"), try query.int("wait", in: 0...maxWait) ?? 0)
+    let (topics, after, wait, include) = try context.query { query in
+      (
+        try query.topics(), try query.text("after"), try query.int("wait", in: 0...maxWait) ?? 0,
+        try query.include()
+      )
     }
     let live = LoopBroadcasts.of(context)
     let startPoint = context.community.startPoint(after)
@@ -40,7 +43,7 @@ extension API {
       } while !subscriber.isDone
       if let ban = subscriber.ban { throw ban }
     }
-    return context.syncAnswer(found)
+    return try context.syncAnswer(found, including: include)
   }
 
   @Sendable static func streamEvents(_ context: RequestContext) async throws -> Response {
@@ -129,22 +132,28 @@ extension CatchUpPage {
 }
 
 extension RequestContext {
-  fileprivate func syncAnswer(_ found: CatchUp) -> Response {
-    .object { json in
+  fileprivate func syncAnswer(_ found: CatchUp, including include: Set<Include>) throws(Refusal) -> Response {
+    let events =
+      switch found {
+      case .page(let page): page.items.map { EncodedEvent(text: $0.text) }
+      case .reset: [EncodedEvent]()
+      }
+    let included = try included(include, in: events)
+    return .object { json in
+      json.field("data", events)
       switch found {
       case .page(let page):
-        json.field("data", page.items.map { JSONRaw(trusted: $0.text) })
         json.field("more", page.hasMore)
         json.field("cursor", community.cursor(at: page.through))
         json.null("reset")
         json.field("lost", page.lost)
       case .reset(let reason, let head):
-        json.field("data", [JSONRaw]())
         json.field("more", false)
         json.field("cursor", community.cursor(at: head))
         json.field("reset", reason.rawValue)
         json.field("lost", [LiveTopic]())
       }
+      if let included { json.field("included", included) }
     }
   }
 }

@@ -1,5 +1,5 @@
-// `include=users,files,messages`: the users, files and posts that a response references, each once, as the caller may see
-// them.
+// `include=users,files,messages,conversations`: the users, files, posts and conversations that a response references, each once, as
+// the caller may see them.
 
 import Community
 import ParleyJSON
@@ -10,6 +10,8 @@ enum Include: String, CaseIterable {
   case users, files
   /// The posts of reposts.
   case messages
+  /// The conversations of messages and found titles.
+  case conversations
 }
 
 /// The member `included`.
@@ -17,6 +19,7 @@ struct Included: JSONWritable {
   private let users: [User]?
   private let files: [File]?
   private let messages: [MessageView]?
+  private let conversations: [ConversationView]?
 
   /// The size of the posts.
   var size: Int { messages?.reduce(0) { $0 + $1.message.size } ?? 0 }
@@ -38,6 +41,14 @@ struct Included: JSONWritable {
     } else {
       messages = nil
     }
+    if include.contains(.conversations) {
+      let ids = references.conversations.sorted().prefix(Self.maxCount)
+      let found = try view.readableConversations(Array(ids), for: caller)
+      for conversation in found { conversation.addReferences(to: &references) }
+      conversations = found
+    } else {
+      conversations = nil
+    }
     let (users, files) = (
       references.users.sorted().prefix(Self.maxCount), references.files.sorted().prefix(Self.maxCount)
     )
@@ -50,6 +61,7 @@ struct Included: JSONWritable {
       if let users { json.field("users", users) }
       if let files { json.field("files", files) }
       if let messages { json.field("messages", messages) }
+      if let conversations { json.field("conversations", conversations) }
     }
   }
 }
@@ -70,6 +82,7 @@ extension RequestContext {
 extension Message: Referencing {
   func addReferences(to references: inout References) {
     references.users.insert(author)
+    references.conversations.insert(conversation)
     switch state {
     case .live(let content):
       references.files.formUnion(content.attachments)
@@ -103,7 +116,10 @@ extension MessageView: Referencing {
 
 extension SearchHit: Referencing {
   func addReferences(to references: inout References) {
-    if case .message(let view) = subject { view.addReferences(to: &references) }
+    switch subject {
+    case .message(let view): view.addReferences(to: &references)
+    case .topic(let topic, _): references.conversations.insert(topic)
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 import Community
 import ParleyModel
 
-/// The ids of the users, files and posts that the objects of a response reference.
+/// The ids of the users, files, posts and conversations that the objects of a response reference.
 struct References {
   var users: Set<ID<User>> = []
   var files: Set<ID<File>> = []
   var messages: Set<ID<Message>> = []
+  var conversations: Set<ID<Conversation>> = []
 }
 
 protocol Referencing {

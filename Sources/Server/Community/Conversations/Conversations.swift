@@ -148,6 +148,25 @@ extension CommunityView {
     }
   }
 
+  /// The conversations that an answer names, in the order of `ids`, without those that the caller may not read. Those after a
+  /// megabyte of last messages are left out.
+  public func readableConversations(
+    _ ids: [ID<Conversation>], for caller: Caller
+  ) throws(Refusal) -> [ConversationView] {
+    var found: [ConversationView] = []
+    var size = 0
+    for id in ids where size < ListPage<ConversationView>.maxBytes {
+      do throws(Refusal) {
+        let conversation = try getConversation(id, for: caller)
+        if case .forUser(let own) = conversation { size += own.lastMessage?.message.size ?? 0 }
+        found.append(conversation)
+      } catch {
+        guard case .notFound = error else { throw error }
+      }
+    }
+    return found
+  }
+
   /// The caller's conversations, most recently active first.
   public func listConversations(
     kind: Conversation.Kind?, type: String?, _ page: PageRequest, for caller: Caller
