@@ -121,7 +121,7 @@ class Examples(ServingTest):
     def start_site(self, language):
         folder = Path(self.folder) / language
         data = folder / "data"
-        server = self.enterContext(self.start(*parley(folder, *RATES, "--outgoing", "off", "--dialects", "mormessages,pnut")))
+        server = self.enterContext(self.start(*parley(folder, *RATES, "--dialects", "mormessages,pnut")))
         for name, role, password in USERS:
             command(data, "user", "create", name, "--role", role, "--password-stdin", given=password + "\n")
         token = command(data, "token", "ada", "--scope", "admin")

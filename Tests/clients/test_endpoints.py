@@ -96,6 +96,28 @@ class Crashes(EndpointTest):
 
 
 class Endpoints(EndpointTest):
+    def test_the_topic_of_the_timeline_has_the_posts_of_followed_users(self):
+        self.say("user", "create", "grace", "--password-stdin", given="needles and wool\n")
+        grace = self.say("token", "grace", "--scope", "write").strip()
+
+        def feed(token):
+            return call(self.daemon, "POST", "/conversations", {"kind": "feed", "readers": {"open_to": "users"}}, token)["id"]
+
+        feeds = {feed(token): token for token in (self.token, grace)}
+        made = self.create(["timeline"], events=["message.created"])
+        self.assertEqual(made["topics"], ["timeline"])
+        self.receive(made["secret"])
+        sent = []
+        for follows in (False, True):
+            if follows:
+                self.ask("PUT", "/users/@grace/follow")
+            for conversation, token in feeds.items():
+                post = call(self.daemon, "POST", f"/conversations/{conversation}/messages", {"text": "pizza party!"}, token)["id"]
+                if follows or token == self.token:
+                    sent.append(post)
+        self.until(lambda: len(self.received()) >= len(sent))
+        self.assertEqual([it["data"]["data"]["id"] for it in self.received()], sent)
+
     def test_the_library_verifies_both_secrets_during_a_rotation(self):
         forum, room = self.forum("Knitting")
         made = self.create([f"forum:{forum}/messages"], events=["message.created"])
