@@ -199,7 +199,7 @@ class Examples(ServingTest):
 
 class FirstHour(ServingTest):
     def test_the_first_hour_of_a_developer(self):
-        """A fresh server, and only lines of the pages: the owner, a token, a message, a user, a bot."""
+        """A fresh server of `make run`, and only lines of the pages: the owner, a token, a message, a user, a bot."""
         folder = Path(self.folder)
         lines = [text for page in ("start", "bot") for _, markers, text in blocks(page, "sh") if "first-hour" in markers]
         (program,) = [text for _, markers, text in blocks("bot", "python") if "file=dice.py" in markers]
@@ -208,10 +208,13 @@ class FirstHour(ServingTest):
         (folder / ".build").mkdir()
         (folder / ".build/release").symlink_to(PARLEY.parent)
         (start,) = [text.split() for _, markers, text in blocks("start", "sh") if "server" in markers]
-        self.assertEqual(start[0], "make")
-        self.assertRegex((TOP / "Makefile").read_text(), f"(?m)^{start[1]}:")
+        self.assertIn(" ".join(start), (TOP / "README.md").read_text())
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY")}
-        with self.start(*parley(folder, *RATES)) as server:
+        # The release is built already: only that step of `make run` is left out. Other tests have its port.
+        program, *targets = start
+        self.assertEqual(program, "make")
+        with self.start(program, "--old-file=build", *targets,
+                        env={"PARLEY_LISTEN": "127.0.0.1:0", "PARLEY_DATA": str(folder / "data")}) as server:
             script = "set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n" + "".join(lines).replace("http://localhost:8080", server.url)
             done = subprocess.run(
                 ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120,
