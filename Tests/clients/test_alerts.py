@@ -1,5 +1,7 @@
 """Alerts: to a URL, signed and in the form of Slack and ntfy, and to a program; each once until its state ends."""
 
+import hashlib
+import itertools
 import json
 import signal
 import sqlite3
@@ -10,6 +12,8 @@ import time
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from servers import PARLEY
 from serving import ServingTest, call, parley
@@ -185,8 +189,79 @@ class Alerts(ServingTest):
                         str(self.site / "key.pem")):
             self.wait(lambda: self.receiver.codes() == ["certificate"])
 
-    def test_a_damaged_database(self):
+    def post_with(self, server, token, room):
+        try:
+            call(server, "POST", f"/conversations/{room}/messages", {"text": "wool"}, token)
+        except HTTPError as error:
+            with error:
+                return json.loads(error.read())["code"]
+        return None
+
+    def owner(self, server):
+        subprocess.run([PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", self.site / "data"],
+                       input="wool and needles\n", text=True, check=True, capture_output=True)
+        return call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
+
+    def test_a_large_disk_refuses_messages_below_2_percent(self):
         with self.serve() as server:
+            token = self.owner(server)
+            room = call(server, "POST", "/forums", {"title": "Knitting"}, token)["room_id"]
+            self.disk.write_text("97")
+            self.wait(lambda: "refuses uploads until 10 %" in server.output())
+            self.assertIsNone(self.post_with(server, token, room))
+            self.disk.write_text("99")
+            self.wait(lambda: self.post_with(server, token, room) == "disk_full")
+            # The reserve is for the disk that is full.
+            self.assertTrue((self.site / "data" / "reserve").exists())
+            self.disk.write_text("95")
+            self.wait(lambda: self.post_with(server, token, room) is None)
+
+    def test_a_damaged_file(self):
+        now = int(time.time() * 1000)
+        night = (now - 3 * 3_600_000) // 86_400_000
+        # The check after the start reads one file in 30.
+        content = next(text for text in (f"wool {number}".encode() for number in itertools.count())
+                       if int.from_bytes(hashlib.sha256(text).digest()[:2], "big") % 30 == night % 30)
+        digest = hashlib.sha256(content).hexdigest()
+        path = f"files/{digest[:2]}/{digest[2:4]}/{digest}"
+        backups = ("--backup-every", "24", "--backup-to", self.site / "backups")
+        with self.serve() as server:
+            token = self.owner(server)
+            request = Request(f"{server.url}/api/v1/files?name=wool.txt", method="POST", data=content,
+                              headers={"Content-Type": "text/plain", "Authorization": f"Bearer {token}"})
+            with urlopen(request, timeout=60):
+                pass
+        with self.serve(*backups) as server:
+            self.wait(lambda: "event=restore_test result=passed" in server.output())
+        (self.site / "data" / path).write_bytes(b"moth")
+        with self.serve(*backups, "--alert", self.url) as server:
+            self.wait(lambda: self.receiver.codes() == ["file_damage"])
+            self.assertEqual(self.sentences(), [
+                f"The uploaded file {path} is damaged or missing. Copy it from the backups: "
+                f"cp {self.site}/backups/{path} {self.site}/data/{path}"])
+            # The database is sound, so changes go on.
+            call(server, "POST", "/forums", {"title": "Knitting"}, token)
+            subprocess.run(self.sentences()[0].split(": ")[1].split(), check=True)
+        with self.serve(*backups) as server:
+            problems = lambda: [it["code"] for it in json.loads(subprocess.run(
+                [PARLEY, "status", "--json", "--data", self.site / "data"], capture_output=True, text=True).stdout)["problems"]]
+            self.wait(lambda: "file_damage" not in problems())
+
+    def test_a_restore(self):
+        with self.serve() as server:
+            self.owner(server)
+            subprocess.run([PARLEY, "backup", self.site / "a.tar", "--data", self.site / "data"], check=True, capture_output=True)
+        subprocess.run([PARLEY, "restore", self.site / "a.tar", "--replace", "--data", self.site / "data"], check=True, capture_output=True)
+        with self.serve("--alert", self.url) as server:
+            self.wait(lambda: self.receiver.codes() == ["restored"])
+            self.assertRegex(self.sentences()[0], r"^The site was restored from a backup\. Site as of \d{4}-.* UTC\.")
+            token = call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
+            self.wait(lambda: [it["alert"] for it in call(server, "GET", "/inbox", token=token)["data"] if it["kind"] == "alert"] == ["restored"])
+
+    def test_a_damaged_database(self):
+        backups = ("--backup-every", "24", "--backup-to", self.site / "backups")
+        with self.serve(*backups) as server:
+            self.wait(lambda: "event=restore_test result=passed" in server.output())
             server.stop()
         path = self.site / "data" / "parley.db"
         with sqlite3.connect(path) as database:
@@ -196,16 +271,19 @@ class Alerts(ServingTest):
         with open(path, "r+b") as file:
             file.seek((page - 1) * size)
             file.write(b"\xff" * 8)  # the header of the page
-        with self.serve("--alert", self.url):
+        with self.serve("--alert", self.url, *backups):
             self.wait(lambda: "damage" in self.receiver.codes())
+        sentence, = [it for it in self.sentences() if it.startswith("The server refuses changes")]
+        self.assertRegex(sentence, r" Stop the server and restore the newest tested backup, of \d{4}-\d\d-\d\d \d\d:\d\d UTC: parley restore ")
+        command = sentence.split(" UTC: parley ")[1].split()
+        subprocess.run([PARLEY, *command], check=True, capture_output=True)
+        subprocess.run([PARLEY, "verify", "--data", self.site / "data"], check=True, capture_output=True)
 
     # The receivers
 
     def test_the_inbox_of_the_staff_without_any_receiver(self):
         with self.serve() as server:
-            subprocess.run([PARLEY, "user", "create", "ada", "--role", "owner", "--password-stdin", "--data", self.site / "data"],
-                           input="wool and needles\n", text=True, check=True, capture_output=True)
-            token = call(server, "POST", "/sessions", {"name": "ada", "password": "wool and needles"})["token"]
+            token = self.owner(server)
             inbox = lambda: [(it["kind"], it["alert"]) for it in call(server, "GET", "/inbox", token=token)["data"]]
             self.assertEqual(inbox(), [])
             self.disk.write_text("81")

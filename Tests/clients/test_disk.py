@@ -115,6 +115,21 @@ class Disk(MountingTest, RestartingTest):
         self.fill(97)
         self.wait(lambda: re.search(r" 9[5-9] % full", self.server.output()), "a warning at 95 %")
 
+    def test_uploads_are_refused_before_messages(self):
+        upload = self.ask("POST", "/uploads", {"name": "wool.bin", "size": 1_000})["id"]
+        part = ("--request", "PATCH", "--header", f"Authorization: Bearer {self.token}", "--header", "Upload-Offset: 0",
+                "--header", "Content-Type: application/octet-stream", "--data-binary", "wool", f"{self.url}/api/v1/uploads/{upload}")
+        self.fill(92)
+        self.wait(lambda: "refuses uploads until 10 %" in self.server.output(), "uploads are refused")
+        self.assertEqual(self.upload(1_000), (503, "disk_full"))
+        self.assertEqual(self.curl_headers(*part)[0], 503)
+        self.assertEqual(self.curl_headers("--header", f"Authorization: Bearer {self.token}", "--header", "Content-Type: text/plain",
+                                           "--data-binary", "wool", f"{self.url}/api/v1/files?name=wool.txt")[0], 503)
+        self.post("a message has room")
+        self.assertEqual(self.readiness()[0], 200)
+        (self.data / "fill").unlink()
+        self.wait(lambda: self.upload(1_000) is None, "uploads are accepted again")
+
     def test_statistics_equal_du(self):
         self.ask("POST", "/backups", {})
         self.wait(lambda: self.ask("GET", "/backups")["data"][0]["state"] == "done", "the backup is done")

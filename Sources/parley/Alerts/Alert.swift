@@ -13,7 +13,8 @@ struct Alert: Sendable, Equatable {
   /// The part of the disk in percent from which each state holds.
   private static let diskSteps = [95, 90, 80]
   private static let codes: Set<Finding.Code> = [
-    .notReady, .damage, .backupLate, .restoreTest, .offSiteLate, .certificate, .clockStep, .uncleanStop,
+    .notReady, .damage, .fileDamage, .restored, .backupLate, .restoreTest, .offSiteLate, .certificate, .clockStep,
+    .uncleanStop,
   ]
 
   init(key: String, included: [String] = [], _ finding: Finding) {

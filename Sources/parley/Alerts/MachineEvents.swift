@@ -1,7 +1,7 @@
 import ParleyNetworking
 import Synchronization
 
-/// Events without a lasting state: a step of the clock and an unclean shutdown. Each is a finding for 24 hours.
+/// Events without a lasting state: a step of the clock, an unclean shutdown and a restore. Each is a finding for 24 hours.
 final class MachineEvents: Sendable {
   private struct State {
     var findings: [(finding: Finding, until: Int64)] = []
@@ -28,6 +28,14 @@ final class MachineEvents: Sendable {
       add(.warning(.uncleanStop, sentence), now)
     }
     try? FileSystem.write([], to: marker)
+  }
+
+  /// Notes a restore of the site.
+  func restored(_ report: String, at time: Int64) {
+    let sentence =
+      "The site was restored from a backup. \(report) Repeat the changes of settings, memberships and removals that are "
+      + "missing."
+    state.withLock { $0.findings.append((.warning(.restored, sentence), time + Self.day)) }
   }
 
   /// Notes a clean stop.

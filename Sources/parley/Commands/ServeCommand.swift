@@ -70,10 +70,11 @@ enum ServeCommand {
     outgoing.start()
     let events = MachineEvents(data: folder.path)
     events.start(now: Clock.wall() / 1_000_000)
+    if let restore = try? await store.lastRestore() { events.restored(restore.report, at: restore.at) }
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let status = StatusReporter(
       api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: outgoing.push,
-      mail: outgoing.mail, backupInterval: checked.backups?.interval, hook: hook, events: events)
+      mail: outgoing.mail, backups: scheduled, backupInterval: checked.backups?.interval, hook: hook, events: events)
     status.use(server)
     let running = RunningSettings(checked, arguments: arguments)
     let doctor = DoctorReporter(probes, status, running) { server.limits }

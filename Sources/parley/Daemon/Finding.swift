@@ -13,7 +13,8 @@ struct Finding: Equatable {
     // Findings about the running site.
     case notRunning = "not_running"
     case notReady = "not_ready"
-    case disk, damage
+    case disk, damage, restored
+    case fileDamage = "file_damage"
     case backupMissing = "backup_missing"
     case backupLate = "backup_late"
     case backupIncomplete = "backup_incomplete"

@@ -30,6 +30,8 @@ struct SiteStatus: Equatable {
   var waitingMails: Int?
   /// Nil if the server sends no push messages.
   var waitingPushes: Int?
+  /// Paths of damaged uploaded files, for the problems alone.
+  var damagedFiles: [String] = []
   var problems: [Finding] = []
 
   /// Use of the disk in percent; nil if the system does not report it.

@@ -18,6 +18,7 @@ final class StatusReporter: Sendable {
   /// The interval of scheduled backups in milliseconds; nil without them.
   private let interval: Mutex<Int64?>
   private let events: MachineEvents
+  private let backups: ScheduledBackups
   private let hook: BackupHook
   private let startedAt = Clock.wall() / 1_000_000
   /// Set after its start: the control socket needs the reporter.
@@ -30,7 +31,7 @@ final class StatusReporter: Sendable {
 
   init(
     _ api: API, _ origin: String, _ certificates: Certificates?, publicNames: [String], push: OutgoingPush?,
-    mail: OutgoingMail?, backupInterval: Int64?, hook: BackupHook, events: MachineEvents
+    mail: OutgoingMail?, backups: ScheduledBackups, backupInterval: Int64?, hook: BackupHook, events: MachineEvents
   ) {
     self.api = api
     self.origin = origin
@@ -38,6 +39,7 @@ final class StatusReporter: Sendable {
     self.publicNames = publicNames
     self.push = push
     self.mail = mail
+    self.backups = backups
     self.hook = hook
     self.events = events
     interval = Mutex(backupInterval)
@@ -68,8 +70,9 @@ final class StatusReporter: Sendable {
       (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
       status.lastBackupAt = measured.lastBackup
       status.lastRestoreTest = measured.lastRestoreTest
+      status.damagedFiles = measured.damagedFiles
     } catch {
-      status.problems = readinessProblems() + events.findings(now: now)
+      status.problems = await readinessProblems() + events.findings(now: now)
       return status
     }
     status.problems = await problems(status, at: now)
@@ -92,6 +95,7 @@ final class StatusReporter: Sendable {
     (status.freeSpace, status.totalSpace) = (measured.freeSpace, measured.totalSpace)
     (status.lastBackupAt, status.certificateEnd) = (measured.lastBackup, certificates?.expiry.map { $0 * 1_000 })
     status.lastRestoreTest = measured.lastRestoreTest
+    status.damagedFiles = measured.damagedFiles
     status.lastOffSiteAt = await hook.lastSuccess
     if push != nil { status.waitingPushes = measured.waitingPushes }
     if mail != nil { status.waitingMails = measured.waitingMails }
@@ -99,16 +103,41 @@ final class StatusReporter: Sendable {
     return status
   }
 
-  private func readinessProblems() -> [Finding] {
+  private func readinessProblems() async -> [Finding] {
     do throws(Problem) { try api.checkReadiness() } catch {
-      let isDamaged = api.community.store.writeRefusal == .damaged
-      return [.error(isDamaged ? .damage : .notReady, "The server refuses changes: \(error.title)")]
+      let sentence = "The server refuses changes: \(error.title)"
+      guard api.community.store.writeRefusal == .damaged else { return [.error(.notReady, sentence)] }
+      return [.error(.damage, "\(sentence) \(await restoreAdvice())")]
     }
     return []
   }
 
+  /// The backup that replaces a damaged database, and the command.
+  private func restoreAdvice() async -> String {
+    guard let (backup, isTested) = await backups.restorable(), let folder = try? FileSystem.absolute(backup.folder.path)
+    else { return "Stop the server and restore a backup: parley restore --replace FILE" }
+    let time = Timestamp.format(Int(backup.time)).prefix(16).replacing("T", with: " ")
+    return "Stop the server and restore the newest \(isTested ? "tested " : "")backup, of \(time) UTC: "
+      + "parley restore --replace \(folder)@\(backup.name) --data \(api.community.store.folder.path)"
+  }
+
+  /// Damaged uploaded files, and the command that copies one of them from the backups.
+  private func fileProblems(_ damaged: [String]) async -> [Finding] {
+    guard let first = damaged.first else { return [] }
+    let others = damaged.count == 1 ? "" : " and \(damaged.count - 1) others"
+    let advice: String
+    if let (backup, _) = await backups.restorable(), let folder = try? FileSystem.absolute(backup.folder.path) {
+      advice =
+        "Copy \(damaged.count == 1 ? "it" : "them") from the backups: cp \(folder)/\(first) "
+        + "\(api.community.store.folder.path)/\(first)"
+    } else {
+      advice = "Copy \(damaged.count == 1 ? "it" : "them") from a backup."
+    }
+    return [.error(.fileDamage, "The uploaded file \(first)\(others) is damaged or missing. \(advice)")]
+  }
+
   private func problems(_ status: SiteStatus, at now: Int64) async -> [Finding] {
-    var problems = readinessProblems()
+    var problems = await readinessProblems() + fileProblems(status.damagedFiles)
     if let used = status.usedPercent, 100 - used < Self.warningSpace {
       let sentence = "The disk is \(used) % full. Make room, or move the data folder to a larger disk."
       problems.append(100 - used < Self.errorSpace ? .error(.disk, sentence) : .warning(.disk, sentence))

@@ -7,6 +7,7 @@ import Storage
 extension Community {
   public func createUpload(_ draft: FileDraft, size: Int, by caller: Caller) async throws(Refusal) -> Upload {
     let owner = try caller.requireUser(.write)
+    if store.refusesUploads { throw .diskFull }
     let draft = try draft.checked(bounds)
     guard size <= bounds.fileBytes else { throw .tooLarge(limit: bounds.fileBytes) }
     let bounds = bounds
@@ -37,6 +38,7 @@ extension Community {
     _ id: ID<Upload>, at offset: Int, by caller: Caller, _ view: CommunityView
   ) async throws(Refusal) -> UploadRequest {
     _ = try caller.requireUser(.write)
+    if store.refusesUploads { throw .diskFull }
     let upload = try view.upload(id, for: caller)
     let part = store.blobs.part(of: id, received: upload.offset)
     guard let turn = try await part.begin(at: offset) else { throw .conflict }

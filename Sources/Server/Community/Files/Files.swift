@@ -20,6 +20,7 @@ extension Community {
     for caller: Caller, announced: Int?, limit: Int? = nil, _ view: CommunityView
   ) throws(Refusal) -> FileIntake {
     let owner = try caller.requireUser(.write)
+    if store.refusesUploads { throw .diskFull }
     let limit = limit ?? bounds.fileBytes
     if let announced, announced > limit + Self.maxFormOverhead { throw .tooLarge(limit: limit) }
     let (settings, quota, left) = try view.read { [bounds] tx throws(Refusal) in

@@ -132,6 +132,17 @@ public actor ScheduledBackups {
     return backup
   }
 
+  /// The backup to restore after damage: the newest one that has not failed its test, and whether it has passed it.
+  public func restorable() async -> (backup: FolderBackup, isTested: Bool)? {
+    let now = store.clock()
+    let test = await readLastTest()
+    guard let folder = plan.map(folder), folder.foreignOwner(data: store.folder.path) == nil,
+      let backups = try? folder.backups(),
+      let backup = backups.last(where: { $0.time <= now && !(test?.result == .failed && test?.backup == $0.time) })
+    else { return nil }
+    return (backup, test?.backup == backup.time)
+  }
+
   /// The newest backup; nil without one, or without a plan.
   func newest() -> FolderBackup? {
     let now = store.clock()

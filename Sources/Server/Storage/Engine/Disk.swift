@@ -74,6 +74,9 @@ enum Disk {
 
     /// The percentage of df, without the blocks that only root may use.
     var percentUsed: Int { Int((Double(used) * 100 / Double(max(1, used + free))).rounded(.up)) }
+
+    /// A part of the bytes that users other than root may use.
+    func percent(_ part: Int) -> Int { (used + free) / 100 * part }
   }
 
   /// The disk of a folder; nil if the system does not report it.

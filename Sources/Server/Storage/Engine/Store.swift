@@ -239,11 +239,17 @@ public final class Store: Sendable {
   /// While the disk is full, operations that add content are refused before they reach the store.
   public var isDiskFull: Bool { gate.isDiskFull }
 
+  /// Whether the free space is left to messages: uploads are refused earlier.
+  public var refusesUploads: Bool { gate.refusesUploads }
+
   /// Looks at the free space of the disk.
   func examineDisk() { gate.examineDisk() }
 
-  /// Reads the whole database in the background. Damage stops all writes. No-op while a check runs.
-  func startIntegrityCheck(didEnd: @escaping @Sendable () -> Void) { integrityCheck.start(didEnd: didEnd) }
+  /// Reads the whole database and a part of the uploaded files in the background. Damage of the database stops all writes. No-op
+  /// while a check runs.
+  func startIntegrityCheck(filesOf part: FilePart? = nil, didEnd: @escaping @Sendable () -> Void = {}) {
+    integrityCheck.start(filesOf: part, note: { await self.noteDamagedFiles($0) }, didEnd: didEnd)
+  }
 
   /// Waits for the running check.
   func finishIntegrityCheck() async { await integrityCheck.finish() }

@@ -32,6 +32,8 @@ public struct StoreMeasurement: Sendable {
   /// In milliseconds since 1970; nil before the first backup.
   public internal(set) var lastBackup: Int64?
   public internal(set) var lastRestoreTest: Statistics.RestoreTest?
+  /// Paths in the data folder of uploaded files that are damaged or missing.
+  public internal(set) var damagedFiles: [String] = []
 }
 
 extension Store {
@@ -47,6 +49,7 @@ extension Store {
       measured.stoppedEmails = try tx.stoppedEmailCount()
       measured.lastBackup = try tx.lastBackup()?.at
       measured.lastRestoreTest = try tx.lastRestoreTest()
+      measured.damagedFiles = try tx.run { connection in try connection.damagedFiles() }
       return measured
     }
     measured.database = Disk.size(folder.database) ?? 0

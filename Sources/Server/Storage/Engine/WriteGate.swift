@@ -10,6 +10,8 @@ final class WriteGate: Sendable {
   private struct State {
     var isDamaged = false
     var isDiskFull = false
+    /// Whether uploads are refused, so that messages have room.
+    var isShortOfSpace = false
     /// The last warning about space, in percent of the disk; 0 without one.
     var warned = 0
   }
@@ -19,6 +21,8 @@ final class WriteGate: Sendable {
   private let reserve: DiskReserve?
   private let log: @Sendable (String) -> Void
 
+  /// Free space in percent of the disk below which uploads are refused, and all content. Content is accepted again from the last one.
+  private static let (minFreeForUploads, minFreeForContent, minFreeAgain) = (10, 2, 3)
   /// Fill levels of the disk that are logged, in percent.
   private static let warnings = [95, 90, 80]
   /// A fill level must fall this far below a warning before the warning repeats.
@@ -35,6 +39,8 @@ final class WriteGate: Sendable {
   var refusal: Refusal? { state.withLock { $0.isDamaged ? .damaged : nil } }
 
   var isDiskFull: Bool { state.withLock { $0.isDiskFull } }
+
+  var refusesUploads: Bool { state.withLock { $0.isDiskFull || $0.isShortOfSpace } }
 
   /// Returns the refusal for a failed operation. Closes the gate after damage, and gives up the reserve if the disk is
   /// full.
@@ -54,31 +60,57 @@ final class WriteGate: Sendable {
     guard state.withLock({ Self.set(&$0.isDamaged) }) else { return }
     log(
       "THE DATABASE IS DAMAGED, and the server refuses all changes: \(reason). Stop the server, examine the data with "
-        + "parley verify --all, and restore a backup with parley restore --replace.")
+        + "parley verify --all, and restore a backup with parley restore --replace: parley status names the newest one."
+    )
   }
 
   // MARK: Space
 
   /// Looks at the free space: at the start, and at every tick of housekeeping.
   func examineDisk() {
-    guard let reserve, let space = Disk.space(folder) else { return }
+    guard reserve != nil, let space = Disk.space(folder) else { return }
+    examine(space)
+  }
+
+  func examine(_ space: Disk.Space) {
+    guard let reserve else { return }
     warn(space)
+    examineRoomForUploads(space)
+    let size = reserve.size(onDiskOf: space.total)
     if isDiskFull {
-      guard space.free >= 2 * reserve.size(onDiskOf: space.total) else { return }
+      if space.free < size / 2 { reserve.release() }
+      guard space.free >= max(2 * size, space.percent(Self.minFreeAgain)) else { return }
       reserve.fill(space)
       state.withLock { $0.isDiskFull = false }
       log("The disk of \(folder) has room again: \(Self.megabytes(space.free)) MB. The server accepts all changes.")
-    } else if space.free < reserve.size(onDiskOf: space.total) / 2 {
+    } else if space.free < size / 2 {
       reportFullDisk()
+    } else if space.free < space.percent(Self.minFreeForContent) {
+      refuseContent()
     } else {
       reserve.fill(space)
     }
   }
 
-  private func reportFullDisk() {
-    let isNew = state.withLock { Self.set(&$0.isDiskFull) }
-    reserve?.release()
+  private func examineRoomForUploads(_ space: Disk.Space) {
+    let isShort = space.free < space.percent(Self.minFreeForUploads)
+    let isNew = state.withLock { state in
+      defer { state.isShortOfSpace = isShort }
+      return isShort && !state.isShortOfSpace
+    }
     guard isNew else { return }
+    log(
+      "The server refuses uploads until \(Self.minFreeForUploads) % of the disk of \(folder) are free: "
+        + "\(Self.megabytes(space.percent(Self.minFreeForUploads))) MB.")
+  }
+
+  private func reportFullDisk() {
+    refuseContent()
+    reserve?.release()
+  }
+
+  private func refuseContent() {
+    guard state.withLock({ Self.set(&$0.isDiskFull) }) else { return }
     log(
       "THE DISK IS FULL: the server accepts sign-ins and deletions, and refuses what adds content. Make room on the disk "
         + "of \(folder): delete old backups and replaced folders, then run parley purge.")

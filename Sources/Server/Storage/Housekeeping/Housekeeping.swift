@@ -139,7 +139,7 @@ public actor Housekeeping {
     let night = (store.clock() - Self.checkTime) / Self.day
     guard checksIntegrity, night != lastCheckedNight else { return }
     lastCheckedNight = night
-    store.startIntegrityCheck(didEnd: didCheckIntegrity)
+    store.startIntegrityCheck(filesOf: FilePart(night: night), didEnd: didCheckIntegrity)
   }
 
   /// Probes the disk. After a failure readiness diverts traffic, so no user's write would show the recovery.

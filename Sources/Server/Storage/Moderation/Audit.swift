@@ -82,3 +82,17 @@ extension AuditEntry.Removed {
     self.init(author: try row.optionalInt("removed_author").map { ID($0) }, count: count)
   }
 }
+
+extension Store {
+  /// The time and the report of the last restore; nil if there was none.
+  public func lastRestore() async throws(Refusal) -> (at: Int64, report: String)? {
+    try await readInBackground { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.first(
+          "select at, reason from audit where action = $1 order by id desc limit 1",
+          AuditedAction.siteRestored.rawValue
+        ) { row in (at: Int64(try row.int(0)), report: try row.text(1)) }
+      }
+    }
+  }
+}

@@ -5,6 +5,9 @@
 // is checked in a statement of its own, after which the check pauses for longer than it worked: it uses a tenth of a core
 // on average, and the write-ahead log can be truncated between two tables. Within a table it pauses as long as it works,
 // and no longer, because the statement holds its snapshot.
+//
+// Uploaded files are read after the database, a thirtieth of them each night. A damaged one stops no writes, since no other
+// content depends on it: it is noted in the database until it is sound again.
 
 import ParleySQLite
 import Synchronization
@@ -38,12 +41,15 @@ actor IntegrityCheck {
     self.sleep = sleep
   }
 
-  /// Starts a check, and calls `didEnd` after it. No-op while one runs, and after `close`.
-  nonisolated func start(didEnd: @escaping @Sendable () -> Void) {
+  /// Starts a check, and calls `didEnd` after it. `note` takes the damaged files. No-op while one runs, and after `close`.
+  nonisolated func start(
+    filesOf part: FilePart? = nil, note: @escaping @Sendable ([StoredFile]) async -> Void = { _ in },
+    didEnd: @escaping @Sendable () -> Void
+  ) {
     task.withLock { task in
       guard task == nil, !cancellation.isCancelled else { return }
       task = Task {
-        await run()
+        await run(part, note)
         didEnd()
         self.task.withLock { $0 = nil }
       }
@@ -60,7 +66,7 @@ actor IntegrityCheck {
     await running?.value
   }
 
-  private func run() async {
+  private func run(_ part: FilePart?, _ note: ([StoredFile]) async -> Void) async {
     do {
       let connection = try open()
       defer { connection.close() }
@@ -77,6 +83,7 @@ actor IntegrityCheck {
         try await Task.sleep(for: (.now - started) * Self.pause)
         try cancellation.check()
       }
+      if let part { await note(try await damagedFiles(part, connection)) }
     } catch let error as SQLiteError where error.code != .interrupted {
       if gate.close(after: error) != .damaged { log("The integrity check failed: \(error)") }
     } catch {
@@ -85,11 +92,76 @@ actor IntegrityCheck {
     }
   }
 
+  /// The damaged and missing files of a part, and of those that were so before.
+  private func damagedFiles(_ part: FilePart, _ connection: Connection) async throws -> [StoredFile] {
+    let known = Set(try connection.damagedFiles())
+    var damaged: [StoredFile] = []
+    for file in try StoredFile.all(in: connection) where part.contains(file.digest) || known.contains(file.path) {
+      let started = ContinuousClock.now
+      if try isDamaged(file), try connection.isReferenced(file.digest), try isDamaged(file) { damaged.append(file) }
+      try await Task.sleep(for: (.now - started) * Self.pause)
+      try cancellation.check()
+    }
+    return damaged
+  }
+
+  private func isDamaged(_ file: StoredFile) throws -> Bool {
+    let contents = try FileContents(of: "\(Disk.folder(of: path))/\(file.path)") { _ in try cancellation.check() }
+    guard case .read(let digest, let size) = contents else { return true }
+    return digest != file.digest || size != file.size
+  }
+
   private func open() throws(SQLiteError) -> Connection {
     var options = Connection.Options()
     options.vfs = vfs
     options.cacheKibibytes = Self.cacheKibibytes
     return try Connection.reader(path, options)
+  }
+}
+
+/// A part of the uploaded files, chosen by their digests.
+struct FilePart: Hashable, Sendable {
+  /// From 0 to `count` - 1.
+  let number: Int
+  /// The nights after which every file was read.
+  static let count = 30
+
+  init(night: Int64) { number = Int(night % Int64(Self.count)) }
+
+  func contains(_ digest: [UInt8]) -> Bool {
+    digest.prefix(2).reduce(0) { $0 << 8 | Int($1) } % Self.count == number
+  }
+}
+
+extension Connection {
+  private static let damagedFilesName = "damaged_files"
+  /// More are counted at the next check.
+  private static let maxDamagedFiles = 100
+
+  /// The paths of the files that the last checks have found damaged or missing.
+  func damagedFiles() throws(SQLiteError) -> [String] {
+    try setting(Self.damagedFilesName)?.split(separator: " ").map(String.init) ?? []
+  }
+
+  fileprivate func noteDamagedFiles(_ paths: [String]) throws(SQLiteError) {
+    try keepSetting(Self.damagedFilesName, paths.prefix(Self.maxDamagedFiles).joined(separator: " "))
+  }
+}
+
+extension Store {
+  /// Writes nothing without a change.
+  func noteDamagedFiles(_ files: [StoredFile]) async {
+    let paths = files.map(\.path)
+    do throws(Refusal) {
+      let known = try await readInBackground { tx throws(Refusal) in
+        try tx.run { connection in try connection.damagedFiles() }
+      }
+      guard known != paths else { return }
+      try await write { tx throws(Refusal) in try tx.run { connection in try connection.noteDamagedFiles(paths) } }
+    } catch {
+      // The next check notes them.
+      return
+    }
   }
 }
 
