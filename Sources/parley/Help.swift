@@ -213,22 +213,28 @@ enum Help {
 
   static var destroy: String {
     """
-    parley destroy message ID --reason TEXT
-    parley destroy file ID --reason TEXT
-    parley destroy user NAME --reason TEXT
+    parley destroy message ID --reason TEXT [--evidence FILE] [--also-backups]
+    parley destroy file ID --reason TEXT [--evidence FILE] [--also-backups]
+    parley destroy user NAME --reason TEXT [--evidence FILE] [--also-backups]
 
     Destroys illegal content at once and for good: a message with its files, all files with the content of a file, or a
     user with all messages and files. Text, earlier texts, the sealed text of a removed message, files, previews and
     copies in reports leave the data folder, and the database is rewritten as by parley purge. The same files can't be
     uploaded again, and a restore of an older backup destroys the content again. Backups and the folders that a restore
-    replaced keep it; the command lists those in the data folder. The audit log keeps the id and TEXT: do not quote the
-    content. NAME is a name, @name or an id; the link of a message ends with its id.
+    replaced keep it; the command lists those in the data folder and the scheduled ones elsewhere. The audit log keeps the
+    id and TEXT: do not quote the content. NAME is a name, @name or an id; the link of a message ends with its id.
+
+    With --evidence the command first writes a new tar archive, readable by its owner only: the messages with earlier and
+    sealed texts and copies in reports as JSON Lines, the files with their bytes, and SHA256SUMS. If that fails, nothing is
+    destroyed. With --also-backups it makes a new backup after the destruction, tests it, and deletes all other backups and
+    replaced folders on this machine.
     \(controlSocket)
-    Exit status 1: the content is destroyed, but its bytes are still in the database, for example because a backup reads it.
+    Exit status 1: the content is destroyed, but its bytes are still in the database, for example because a backup reads it;
+    or the new backup has failed its test, and the others stay.
 
     Settings
 
-    """ + table([.reason, .data, .config, .share])
+    """ + table(DestroyCommand.settings + [.data, .config, .share])
   }
 
   static let controlSocket = """

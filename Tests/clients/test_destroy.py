@@ -2,10 +2,13 @@
 
 import json
 import subprocess
+import time
 import unittest
+from pathlib import Path
 
-from restarting import RestartingTest
+from restarting import ENDLESS, RestartingTest
 from servers import PARLEY
+from serving import parley
 
 SECRET = "chrysanthemum-under-the-bench"
 
@@ -82,6 +85,100 @@ class Destroy(RestartingTest):
         self.assertEqual(self.ask("GET", f"/messages/{self.message}")["deletion"], "erased")
         subprocess.run([PARLEY, "purge", "--data", self.data], check=True, capture_output=True, timeout=120)
         self.assertEqual([it for it in self.holders() if not it.startswith(("backups", "replaced-"))], [])
+
+    def test_the_evidence_has_all_texts_and_files(self):
+        archive = Path(self.folder) / "case.tar"
+        done = self.destroy("message", self.message, "--evidence", archive)
+        self.check(done, f"message {self.message}")
+        self.assertIn(f"Evidence: {archive}, 1 message and 1 file.", done.stdout)
+        self.assertEqual(archive.stat().st_mode & 0o777, 0o600)
+        out = Path(self.folder) / "case"
+        out.mkdir()
+        for command in (["tar", "xf", archive], ["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"]):
+            subprocess.run(command, cwd=out, check=True, capture_output=True)
+        message, = map(json.loads, (out / "messages-1.jsonl").read_text().splitlines())
+        self.assertEqual((message["id"], message["text"]), (self.message, f"{SECRET} edited"))
+        self.assertEqual([it["text"] for it in message["revisions"]], [f"{SECRET} text"])
+        file, = map(json.loads, (out / "files.jsonl").read_text().splitlines())
+        self.assertEqual((file["id"], file["name"], message["files"]), (self.file, f"{SECRET}.txt", [self.file]))
+        digest = file["sha256"]
+        self.assertEqual((out / "files" / digest[:2] / digest[2:4] / digest).read_bytes(), f"{SECRET} bytes".encode())
+        self.assertEqual([json.loads(it)["name"] for it in (out / "users.jsonl").read_text().splitlines()], ["ada"])
+        self.assertEqual(json.loads((out / "evidence.json").read_text())["message"], self.message)
+
+    def test_a_sealed_text_and_a_user_are_in_the_evidence(self):
+        self.ask("POST", f"/messages/{self.message}/remove", {"reason": "A letter."})
+        subprocess.run([PARLEY, "user", "create", "grace", "--role", "owner", "--password-stdin", "--data", self.data],
+                       input="wool and needles\n", text=True, check=True, capture_output=True)
+        self.server.stop()
+        archive = Path(self.folder) / "case.tar"
+        self.check(self.destroy("user", "@ada", "--evidence", archive), "user @ada")
+        written = archive.read_bytes()
+        for text in (f"{SECRET} edited", f"{SECRET} bytes", f"{SECRET}.txt", '"name":"ada"'):
+            self.assertIn(text.encode(), written)
+        self.server = self.serve()
+
+    def test_without_the_evidence_nothing_is_destroyed(self):
+        archive = Path(self.folder) / "case.tar"
+        archive.write_text("another case")
+        for arguments, sentence in (
+                (("message", self.message, "--evidence", archive), "can't be created"),
+                (("message", self.message, "--evidence", Path(self.folder) / "none/case.tar"), "can't be created"),
+                (("file", "999999", "--evidence", f"{archive}.2"), "There is no file 999999, so nothing was destroyed."),
+                (("message", "x", "--evidence", f"{archive}.2"), "needs its id, a number")):
+            done = self.destroy(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(sentence, done.stderr)
+        self.assertEqual(archive.read_text(), "another case")
+        self.assertGreater(len(self.holders()), 1)
+
+    def test_scheduled_backups_elsewhere_are_named_and_replaced(self):
+        elsewhere = Path(self.folder) / "elsewhere"
+        schedule = ("--backup-every", "24", "--backup-to", elsewhere)
+        self.server.stop()
+        self.server = self.start(*parley(self.folder, *ENDLESS, *schedule, listen=f"127.0.0.1:{self.port}"))
+        self.wait_for("event=restore_test result=passed")
+        old, = elsewhere.glob("*Z")
+        archive = self.data / "backups/old.tar"
+        archive.parent.mkdir(exist_ok=True)
+        subprocess.run([PARLEY, "backup", archive, "--data", self.data], check=True, capture_output=True)
+        replaced = self.data / "replaced-1"
+        replaced.mkdir()
+        (replaced / "parley.db").write_text(SECRET)
+        done = self.destroy("message", self.message)
+        for copy in (old, elsewhere / "files", archive, replaced):
+            self.assertIn(f"  {copy}\n", done.stdout + "\n")
+        # Another destruction of the same message is permitted. Also without the daemon, which knows the setting.
+        self.server.stop()
+        done = self.destroy("message", self.message, "--also-backups")
+        self.check(done, f"message {self.message}")
+        new, = elsewhere.glob("*Z")
+        self.assertNotEqual(new, old)
+        self.assertIn(f"The new backup {new} has passed its test. It replaces:", done.stdout)
+        for copy in (old, archive, replaced):
+            self.assertIn(f"  {copy}\n", done.stdout)
+            self.assertFalse(copy.exists())
+        self.assertFalse([it for it in elsewhere.rglob("*") if it.is_file() and SECRET.encode() in it.read_bytes()])
+        restored = subprocess.run([PARLEY, "restore", elsewhere, "--data", Path(self.folder) / "restored"], capture_output=True,
+                                  text=True, timeout=120)
+        self.assertEqual(restored.returncode, 0, restored.stderr)
+        self.server = self.serve()
+
+    def test_without_scheduled_backups_an_archive_replaces_the_others(self):
+        self.ask("POST", "/backups", {})
+        self.wait_for("event=backup result=ok")
+        old, = (self.data / "backups").iterdir()
+        done = self.destroy("message", self.message, "--also-backups")
+        self.check(done, f"message {self.message}")
+        new, = (self.data / "backups").iterdir()
+        self.assertIn(f"The new backup {new} has passed its test. It replaces:\n  {old}\n", done.stdout)
+        self.assertEqual([it["state"] for it in self.ask("GET", "/backups")["data"]], ["gone"])
+
+    def wait_for(self, words):
+        deadline = time.monotonic() + 60
+        while words not in self.server.output():
+            self.assertLess(time.monotonic(), deadline, self.server.output())
+            time.sleep(0.05)
 
     def test_mistakes(self):
         self.assertIn("--reason is required", self.destroy("message", self.message, reason=None).stderr)

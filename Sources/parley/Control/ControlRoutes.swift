@@ -35,6 +35,9 @@ enum ControlRoutes {
           await ImportCommand.perform(options, in: api.community, onProgress: onProgress)
         }
       }
+      routes.on(.post, DestroyCommand.backupsPath) { _, _ in
+        stream { onProgress in await DestroyCommand.replaceBackups(of: store, onProgress: onProgress) }
+      }
       routes.on(.post, PurgeCommand.path) { _, _ in
         stream { onProgress in await PurgeCommand.purge(store, onProgress: onProgress) }
       }

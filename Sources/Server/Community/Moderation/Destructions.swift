@@ -22,7 +22,7 @@ extension Community {
       return try tx.destroyUser(user, reason, by: caller)
     }
     let isPurged = try await store.purgeDestroyed(after: job)
-    return Destruction(isPurged: isPurged, copies: store.folder.copies)
+    return Destruction(isPurged: isPurged, copies: try await store.copies())
   }
 }
 

@@ -8,7 +8,7 @@ extension DataFolder {
   var backups: String { path + "/backups" }
 
   /// The names of all copies of the site in the folder.
-  public var copies: [String] { Self.copies(in: path).map { String($0.dropFirst(path.utf8.count + 1)) } }
+  var copies: [String] { Self.copies(in: path).map { String($0.dropFirst(path.utf8.count + 1)) } }
 
   /// The paths of all copies of the site in a data folder: backups, the uploaded files of scheduled backups, and the contents that a
   /// restore replaced.

@@ -192,7 +192,7 @@ public final class Store: Sendable {
         cancellation: cancellation, report: report
       ).make()
     }
-    await noteBackup(made)
+    await noteBackup(made, in: target)
     return made
   }
 
@@ -211,8 +211,11 @@ public final class Store: Sendable {
   }
 
   /// The backup is complete even if recording it fails.
-  private func noteBackup(_ made: BackupReport) async {
-    try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }
+  private func noteBackup(_ made: BackupReport, in folder: BackupFolder? = nil) async {
+    try? await write { tx throws(Refusal) in
+      try tx.noteBackup(size: made.size)
+      if let folder { try tx.noteBackupFolder(folder) }
+    }
   }
 
   /// Whether a backup is running. Unreferenced files must not be removed then, since the backup may still copy them.

@@ -4,8 +4,8 @@ public import ParleyJSON
 public struct Destruction: Sendable, Hashable {
   /// Whether the bytes have left the database, its write-ahead log and the files. If not, the server completes it soon.
   public var isPurged: Bool
-  /// Copies of the site in the data folder that were made before and may have the content: names of backups and of folders
-  /// that a restore replaced.
+  /// Copies of the site on the server that were made before and may have the content: names of backups and of folders that a restore
+  /// replaced, in the data folder, and paths of scheduled backups elsewhere.
   public var copies: [String]
 
   /// The result of a destruction.
