@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 
 import cost
+from capacity import site
 from measure import IS_SMOKE, compare, compare_each, cpu_seconds, idle_costs, load, resident_bytes, sized, wrk
 from nginx import nginx
 from planted import copied, held, in_c, kit, planted, store
@@ -392,6 +393,17 @@ def people(stack):
     yield from sizes("an idle user in 20 groups", {f"{count:,}": each / 1024 for count, each in costs.items()}, 12, "KB")
 
 
+def capacity(stack):
+    """A site on one core: 500 of 10,000 users online in one room, five posts a second."""
+    server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)), "taskset", "--cpu-list", "0")
+    seconds = 3 if IS_SMOKE else 120
+    times, errors = site(server, 50 if IS_SMOKE else 500, 5, seconds)
+    at = lambda part: times[min(len(times) - 1, int(len(times) * part))]
+    yield Row("a site with 500 online", "parley", rate=len(times) / seconds, cpu_us=0, p50_us=at(0.5), p99_us=at(0.99), errors=errors,
+              max_p99_ms=50)
+    yield from sizes("a site with 500 online", {"resident at the peak": resident_bytes(server.pid, "VmHWM") / 1e6}, 128, "MB")
+
+
 def resume(stack):
     """A hundred clients resume at once, each a thousand messages behind."""
     server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
@@ -485,7 +497,7 @@ SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
     "echo": echo, "broadcast": broadcast, "fan-out": fan_out, "idle": idle, "tls": tls, "generator": generator,
     "post": post, "page": page, "search": search, "inbox": inbox, "push": push, "open": opening, "growth": growth,
-    "chat": chat, "chat-growth": chat_growth, "rooms": rooms, "people": people, "resume": resume,
+    "chat": chat, "chat-growth": chat_growth, "rooms": rooms, "people": people, "capacity": capacity, "resume": resume,
     "snapshot": snapshot, "instructions": instructions,
     "attack": attack,
     "web": web,

@@ -38,10 +38,10 @@ class Room:
                     "--connections", members, "--size", LETTERS, "--window", window)
 
 
-def crowded(stack, folder):
-    """The daemon, with raised rate limits per address and per user."""
+def crowded(stack, folder, *launcher):
+    """The daemon, with raised rate limits per address and per user. `launcher` is a program that starts it."""
     return stack.enter_context(
-        Server("bench-crowd", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--loops", 1,
+        Server("bench-crowd", *launcher, PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--loops", 1,
                "--log-format", "none", "--limit-connections", 20_000, "--limit-connections-per-address", 20_000,
                "--rate-sending", 10**6, "--rate-sending-burst", 10**6))
 
