@@ -67,6 +67,13 @@ class Metrics(ServingTest):
         self.assertEqual(counts, sorted(counts))
         self.assertGreaterEqual(grown("parley_writes_total"), 21)
         self.assertGreaterEqual(grown("parley_commits_total"), 1)
+        # Each commit is in the histogram of group sizes.
+        self.assertEqual(after["parley_commit_writes_count",], after["parley_commits_total",])
+        self.assertEqual(after["parley_commit_writes_sum",], after["parley_writes_total",])
+        groups = [after["parley_commit_writes_bucket", it] for it in ("1", "2", "4", "8", "16", "32", "64", "+Inf")]
+        self.assertEqual(groups, sorted(groups))
+        self.assertEqual(groups[-1], after["parley_commits_total",])
+        self.assertGreater(groups[0], before["parley_commit_writes_bucket", "1"])
         self.assertGreaterEqual(grown("parley_events_total"), 21)
         self.assertEqual(after["parley_ready",], 1)
         self.assertGreater(after["parley_database_bytes",], 100_000)

@@ -114,6 +114,14 @@ final class Metrics: Sendable {
     let writes = store.writeCounts
     text.add("parley_commits_total", .counter, "Commits of the database.", Double(writes.commits))
     text.add("parley_writes_total", .counter, "Writes; one commit carries several.", Double(writes.writes))
+    text.begin("parley_commit_writes", .histogram, "Writes of a commit.")
+    var sum = 0
+    for (bound, count) in zip(WriteCounts.bounds.map(String.init) + ["+Inf"], writes.groups) {
+      sum += count
+      text.sample(["le": bound], Double(sum), suffix: "_bucket")
+    }
+    text.sample([:], Double(writes.writes), suffix: "_sum")
+    text.sample([:], Double(sum), suffix: "_count")
     text.add("parley_failed_commits_total", .counter, "Commits that failed.", Double(writes.failures))
     text.add("parley_waiting_writes", .gauge, "Writes that wait for their commit.", Double(store.waitingCount))
     text.add(

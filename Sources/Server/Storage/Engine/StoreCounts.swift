@@ -10,10 +10,15 @@ public struct WriteCounts: Sendable {
   public internal(set) var writes = 0
   /// Batches that were not committed.
   public internal(set) var failures = 0
+  /// Commits by the number of their writes: at most each of `bounds`, or more than the last one.
+  public internal(set) var groups = [Int](repeating: 0, count: WriteCounts.bounds.count + 1)
+
+  public static let bounds = [1, 2, 4, 8, 16, 32, 64]
 
   mutating func add(_ count: Int) {
     commits += 1
     writes += count
+    groups[Self.bounds.firstIndex { count <= $0 } ?? Self.bounds.count] += 1
   }
 }
 
