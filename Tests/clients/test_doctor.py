@@ -201,7 +201,8 @@ class Doctor(ServingTest):
         folder.mkdir(parents=True)
         shutil.copy(PARLEY, folder)
         change_version(folder.parent, "0.0.9")
-        self.enterContext(self.start(folder / "parley", "serve", "--listen", "127.0.0.1:0", "--data", self.data, "--share", TOP))
+        self.enterContext(self.start(folder / "parley", "serve", "--listen", "127.0.0.1:0", "--data", self.data, "--share", TOP,
+                                      env={"LD_PRELOAD": str(self.shim)}))
         self.back_up()
         found = self.findings()
         self.assertEqual(set(found), {"version", "public_url"})
@@ -311,12 +312,13 @@ class Doctor(ServingTest):
         make_certificate(self.site, names=f"IP:{address}")
         arguments = (PARLEY, "serve", "--listen", f"{address}:443", "--data", self.data, "--public-url", f"https://{address}",
                      "--tls-certificate", self.site / "certificate.pem", "--tls-key", self.site / "key.pem")
-        with self.start(*arguments):
+        shim = {"LD_PRELOAD": str(self.shim)}
+        with self.start(*arguments, env=shim):
             self.back_up()
             found = self.findings()
             self.assertEqual(set(found), {"redirect"})
             self.assertIn("Set redirect-listen = 0.0.0.0:80.", found["redirect"])
-        with self.start(*arguments, "--redirect-listen", f"{address}:80"):
+        with self.start(*arguments, "--redirect-listen", f"{address}:80", env=shim):
             self.assertEqual(self.findings(), {})
 
     # Faults of the proxy

@@ -128,6 +128,39 @@ class ScheduledBackups(ServingTest):
         self.assertEqual(len(self.names()), 2)
         self.assertEqual(self.names()[0], first)
 
+    def test_owners_list_download_and_delete_it(self):
+        with self.start(*parley(self.folder)) as self.server:
+            code = subprocess.run([PARLEY, "setup", "--data", self.folder / "data"], capture_output=True, text=True, check=True,
+                                  timeout=60).stdout.strip().split("/")[-1]
+            token = call(self.server, "POST", f"/links/{code}", {"name": "ada", "password": "wool and needles"})["token"]
+            for text in (b"wool", b"", b"x" * 700_000):
+                request = Request(f"{self.server.url}/api/v1/files?name=x.txt", method="POST", data=text)
+                request.add_header("Content-Type", "text/plain")
+                request.add_header("Authorization", f"Bearer {token}")
+                with urlopen(request, timeout=60):
+                    pass
+        with self.start(*parley(self.folder, "--backup-every", "24", "--backup-to", self.backups)) as server:
+            deadline = time.monotonic() + 60
+            while not (listed := call(server, "GET", "/backups", token=token)["data"]):
+                self.assertLess(time.monotonic(), deadline, server.output())
+                time.sleep(0.05)
+            backup, = listed
+            name, = self.names()
+            self.assertEqual((backup["name"], backup["scheduled"], backup["created_by"], backup["state"]), (name, True, None, "done"))
+            content = f"{server.url}/api/v1/backups/{backup['id']}/content"
+            bearer = ("--header", f"Authorization: Bearer {token}")
+            downloaded = self.folder / "downloaded.tar"
+            self.curl("--fail", *bearer, "--output", downloaded, content)
+            self.assertEqual(downloaded.stat().st_size, backup["size"])
+            self.assertEqual(self.curl_headers(*bearer, "--header", "If-None-Match: *", content)[0], 304)
+            restored = self.restore(downloaded, "restored")
+            self.assertEqual(restored.returncode, 0, restored.stderr)
+            self.assertIn("3 files, verified", restored.stdout)
+            self.assertEqual(self.curl_headers("--request", "DELETE", *bearer, f"{server.url}/api/v1/backups/{backup['id']}")[0], 204)
+            self.assertEqual(call(server, "GET", "/backups", token=token)["data"], [])
+            # Neither the backup nor a file of it is left.
+            self.assertEqual([it.name for it in self.backups.iterdir()], ["owner"])
+
     def test_a_damaged_backup_fails_its_test(self):
         self.run_until("event=restore_test result=passed")
         later = (datetime.now(timezone.utc) - timedelta(hours=1)).strftime(FORM)

@@ -1,6 +1,8 @@
 """Backups on the administration pages."""
 
+import hashlib
 import sqlite3
+import subprocess
 import tarfile
 import time
 from contextlib import closing
@@ -8,6 +10,7 @@ from pathlib import Path
 
 from browsing import PASSWORD
 from playwright.sync_api import expect
+from servers import PARLEY
 from test_flows import Village
 
 
@@ -49,6 +52,41 @@ class Backups(Village):
         sheet.get_by_role("button", name="Delete").click()
         expect(main.get_by_text("No backup yet")).to_be_visible()
         self.assertEqual(self.call("GET", "/backups", token=self.tokens["ada"])["data"], [])
+
+    def test_a_scheduled_backup_is_listed_downloaded_and_deleted(self):
+        # The file of a backup with its sums, as the server writes it; its row is that of a server with --backup-every.
+        subprocess.run([PARLEY, "backup", Path(self.folder) / "a.tar", "--data", Path(self.folder) / "data"], check=True, capture_output=True)
+        name = "2026-11-20T03-00-00Z"
+        folder = Path(self.folder) / "data" / "backups" / name
+        folder.mkdir(parents=True)
+        with tarfile.open(Path(self.folder) / "a.tar") as archive:
+            lines = []
+            for entry in archive.getnames():
+                content = archive.extractfile(entry).read()
+                if entry.startswith("files/"):
+                    path = folder.parent / entry
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                else:
+                    path = folder / entry
+                if entry != "SHA256SUMS":
+                    path.write_bytes(content)
+                    lines.append(f"{hashlib.sha256(content).hexdigest()}  {'../' if entry.startswith('files/') else ''}{entry}\n")
+        (folder / "SHA256SUMS").write_text("".join(lines))
+        with closing(sqlite3.connect(Path(self.folder) / "data" / "parley.db", timeout=30)) as database, database:
+            database.execute("insert into backup (id, name, created_by, created_at, finished_at, size) values (999, ?, 0, 1, 1, 5000)", (name,))
+        page = self.signed_in("ada")
+        self.go(page, "/admin/backups")
+        main = page.get_by_role("main")
+        expect(main.get_by_text("Scheduled · ")).to_be_visible()
+        with page.expect_download() as download:
+            main.get_by_role("button", name="Download").click()
+        self.assertEqual(download.value.suggested_filename, f"parley-{name}.tar")
+        with tarfile.open(download.value.path()) as archive:
+            self.assertIn("parley.db", archive.getnames())
+        main.get_by_role("button", name="Delete").click()
+        page.get_by_role("dialog", name="Delete this backup?").get_by_role("button", name="Delete").click()
+        expect(main.get_by_text("No backup yet")).to_be_visible()
+        self.assertFalse(folder.exists())
 
     def test_the_last_restore_test_and_the_last_copy_are_shown(self):
         now = int(time.time() * 1000)

@@ -65,6 +65,7 @@ async function testFacts(site) {
 function backupRow(site, backup, changed) {
   const { id, name, state } = backup;
   const facts = [
+    backup.scheduled && say('backup.scheduled'),
     state === 'done' ? bytes(backup.size) : say(`backup.${state}`),
     state === 'done' && backup.verified && say('backup.verified'),
     backup.missing_files > 0 && say('backup.missing', { n: backup.missing_files }),
@@ -74,7 +75,7 @@ function backupRow(site, backup, changed) {
     await site.call('DELETE', `/backups/${id}`).then(changed, report);
   };
   const content = `/backups/${id}/content`;
-  const link = el('a', { href: `/api/v1${content}`, download: name });
+  const link = el('a', { href: `/api/v1${content}`, download: backup.scheduled ? `parley-${name}.tar` : name });
   // The browser can't ask for a proof, so this does, without the content (RFC 9110 §13.1.2).
   const download = () =>
     site.call('GET', content, { headers: { 'If-None-Match': '*' } }).then(() => link.click(), report);

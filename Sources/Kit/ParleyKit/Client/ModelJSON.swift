@@ -153,7 +153,7 @@ extension StoredBackup: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(
-      id: try object.read("id"), name: try object.string("name"), createdBy: try object.read("created_by"),
+      id: try object.read("id"), name: try object.string("name"), createdBy: try object.optional("created_by"),
       createdAt: try object.moment("created_at"), finishedAt: try object.optionalMoment("finished_at"),
       state: try object.word("state"), size: try object.optional("size"), missingCount: try object.int("missing_files"))
   }

@@ -86,5 +86,7 @@ extension Invite: Referencing {
 }
 
 extension StoredBackup: Referencing {
-  func addReferences(to references: inout References) { references.users.insert(createdBy) }
+  func addReferences(to references: inout References) {
+    if let createdBy { references.users.insert(createdBy) }
+  }
 }

@@ -29,9 +29,10 @@ extension API {
     return Response(.noContent)
   }
 
-  /// Returns the file of a finished backup, with ranges.
+  /// Returns the file of a finished backup, with ranges. A scheduled one is packed while it is sent.
   @Sendable static func getBackupContent(_ context: RequestContext) async throws -> Response {
     let (backup, path) = try context.view.getBackupContent(context.id(), for: context.caller)
+    if backup.isScheduled { return try await scheduledContent(backup, path, context) }
     guard backup.state == .done, let file = OpenFile(path) else {
       throw backup.state == .running ? Refusal.conflict : Refusal.gone
     }
@@ -41,6 +42,25 @@ extension API {
         "Content-Disposition": FileContent.disposition(backup.name, isInline: false),
         "Cache-Control": "private, no-store",
       ], for: context.request, now: context.server.now)
+  }
+
+  private static func scheduledContent(
+    _ backup: StoredBackup, _ path: String, _ context: RequestContext
+  ) async throws -> Response {
+    guard backup.state == .done, let archive = await context.community.store.archive(of: backup, at: path) else {
+      throw Refusal.gone
+    }
+    return Response(
+      .ok,
+      fields: [
+        "Content-Type": "application/x-tar", "ETag": "\(EntityTag(backup.name))",
+        "Content-Disposition": FileContent.disposition("parley-\(backup.name).tar", isInline: false),
+        "Cache-Control": "private, no-store",
+      ],
+      body: .stream(length: archive.size) { writer in
+        var chunks = archive.chunks()
+        while let chunk = try await chunks.next() { try await writer.write(chunk) }
+      })
   }
 
   @Sendable static func listBackups(_ context: RequestContext) async throws -> Response {

@@ -49,7 +49,7 @@ extension Community {
       return try tx.backup(id, in: store.folder)
     }
     guard let found else { return }
-    guard found.state != .running else { throw .conflict }
+    guard found.state != .running, !(found.isScheduled && store.isBackingUp) else { throw .conflict }
     // The file first: a file without a row would stay for ever.
     try await store.deleteFile(of: found)
     try await store.write { tx throws(Refusal) in
@@ -71,9 +71,11 @@ extension CommunityView {
   public func getBackup(_ id: ID<StoredBackup>, for caller: Caller) throws(Refusal) -> (StoredBackup, path: String) {
     _ = try caller.requireUser(.admin)
     guard caller.role == .owner else { throw .forbidden }
-    let store = community.store
-    guard let backup = try read({ tx throws(Refusal) in try tx.backup(id, in: store.folder) }) else { throw .notFound }
-    return (backup, store.path(of: backup))
+    let folder = community.store.folder
+    return try read { tx throws(Refusal) in
+      guard let backup = try tx.backup(id, in: folder) else { throw .notFound }
+      return (backup, path: try tx.path(of: backup, in: folder))
+    }
   }
 
   /// The same to read its content, which has all secrets of the site.
@@ -86,7 +88,7 @@ extension CommunityView {
     return try getBackup(id, for: caller)
   }
 
-  /// The backups created through the API, newest first, for owners.
+  /// The backups created through the API and scheduled ones, newest first, for owners.
   public func listBackups(
     _ page: PageRequest, for caller: Caller
   ) throws(Refusal) -> ListPage<StoredBackup> {

@@ -1,7 +1,7 @@
 // The copies of the site on this machine: backups of both kinds, and what restores replaced. After a destruction a new backup that has
 // passed its test can replace all of them.
 
-import ParleyModel
+public import ParleyModel
 import ParleySQLite
 
 /// The new backup, and the copies that it replaced.
@@ -15,7 +15,7 @@ extension Connection {
   private static let maxBackupFolders = 10
 
   /// The paths of the folders of scheduled backups, the last used first.
-  fileprivate func backupFolders() throws(SQLiteError) -> [String] {
+  func backupFolders() throws(SQLiteError) -> [String] {
     try setting(Self.backupFoldersName)?.split(separator: "\n").map(String.init) ?? []
   }
 

@@ -59,7 +59,10 @@ public actor ScheduledBackups {
       try folder.claim(for: store.folder.path)
       // A backup of a clock that was ahead does not count.
       let last = try folder.backups().last { $0.time <= now }
-      if let last, now < last.time + plan.interval { return }
+      if let last, now < last.time + plan.interval {
+        // The operator may have removed some.
+        return await store.listScheduledBackups(in: folder)
+      }
       try folder.removeParts()
       let comparesFiles = await readLastTest()?.result == .failed
       let report = try await store.backUp(into: folder, at: now, program: program, comparesFiles: comparesFiles)
@@ -75,6 +78,7 @@ public actor ScheduledBackups {
       }
       // The damage of the last backup may be that of the disk; older ones stay until a backup has passed its test.
       if !comparesFiles { removeOld(in: folder, plan.retention) }
+      await store.listScheduledBackups(in: folder, missing: report.missing)
     } catch BackupFault.cancelled {
       return
     } catch {

@@ -1,4 +1,5 @@
-// Backups created through the API: written to the data folder's `backups`, with one row each for the result.
+// Backups created through the API: written to the data folder's `backups`, with one row each for the result. Scheduled ones have rows,
+// too (ScheduledBackupRows.swift).
 
 import ParleyJSON
 public import ParleyModel
@@ -60,7 +61,8 @@ extension ReadTransaction {
   ) throws(Refusal) -> [StoredBackup] {
     let page = Keyset(slice, .descending)
     return try run { connection in
-      try connection.all(
+      let scheduled = try connection.backupFolders().first
+      return try connection.all(
         SQL(
           """
           select id, name, created_by, created_at, finished_at, size, missing
@@ -69,31 +71,42 @@ extension ReadTransaction {
           order by id \(page.order)
           limit $2
           """), page.number(), slice.limit
-      ) { row in try StoredBackup(row, in: folder) }
+      ) { row in try StoredBackup(row, in: folder, scheduled: scheduled) }
     }
   }
 
   public func backup(_ id: ID<StoredBackup>, in folder: DataFolder) throws(Refusal) -> StoredBackup? {
     try run { connection in
-      try connection.first(
+      let scheduled = try connection.backupFolders().first
+      return try connection.first(
         """
         select id, name, created_by, created_at, finished_at, size, missing
         from backup
         where id = $1
         """, id.number
-      ) { row in try StoredBackup(row, in: folder) }
+      ) { row in try StoredBackup(row, in: folder, scheduled: scheduled) }
     }
   }
 
-  /// The number of backups that have a file or will have one.
+  /// The number of backups created through the API that have a file or will have one.
   public func backupFileCount(in folder: DataFolder) throws(Refusal) -> Int {
-    try backups(ListSlice(limit: Int.max), in: folder).count { $0.state == .done || $0.state == .running }
+    try backups(ListSlice(limit: Int.max), in: folder).count {
+      !$0.isScheduled && ($0.state == .done || $0.state == .running)
+    }
+  }
+
+  /// The path of the file of a backup, or of the folder of a scheduled one, existing or not.
+  public func path(of backup: StoredBackup, in folder: DataFolder) throws(Refusal) -> String {
+    let parent = try run { connection in backup.isScheduled ? try connection.backupFolders().first : nil }
+    return "\(parent ?? folder.backups)/\(backup.name)"
   }
 }
 
 extension StoredBackup {
-  fileprivate init(_ row: borrowing Row, in folder: DataFolder) throws {
+  /// - Parameter scheduled: the folder of scheduled backups.
+  fileprivate init(_ row: borrowing Row, in folder: DataFolder, scheduled: String?) throws {
     let (name, size) = (try row.text(1), try row.optionalInt(5))
+    let user = try row.int(2)
     let finishedAt = try row.optionalInt(4).map { Int64($0) }
     let state: State =
       if finishedAt == nil {
@@ -101,26 +114,43 @@ extension StoredBackup {
       } else if size == nil {
         .failed
       } else {
-        Disk.size("\(folder.backups)/\(name)") == nil ? .gone : .done
+        Disk.size(user == 0 ? "\(scheduled ?? folder.backups)/\(name)/\(BackupName.sums)" : "\(folder.backups)/\(name)")
+          == nil
+          ? .gone : .done
       }
     self.init(
-      id: ID(try row.int(0)), name: name, createdBy: ID(try row.int(2)), createdAt: Int64(try row.int(3)),
+      id: ID(try row.int(0)), name: name, createdBy: user == 0 ? nil : ID(user), createdAt: Int64(try row.int(3)),
       finishedAt: finishedAt, state: state, size: size, missingCount: try row.int(6))
   }
 }
 
 extension Store {
-  /// Path of the file of a backup, existing or not.
-  public func path(of backup: StoredBackup) -> String { "\(folder.backups)/\(backup.name)" }
-
-  /// Deletes the file of a backup, on a thread of its own. A missing file is no error.
+  /// Deletes the file of a backup, or a scheduled backup with the files that no other one has, on a thread of its own. A missing one is
+  /// no error.
   public func deleteFile(of backup: StoredBackup) async throws(Refusal) {
-    do throws(DiskError) {
-      let path = path(of: backup)
-      try await folderQueue.run { () throws(DiskError) in try Disk.remove(path) }
+    let data = folder
+    let path = try await readInBackground { tx throws(Refusal) in try tx.path(of: backup, in: data) }
+    do {
+      try await folderQueue.run { () throws -> Void in
+        guard backup.isScheduled else { return try Disk.remove(path) }
+        let folder = BackupFolder(Disk.folder(of: path))
+        guard let found = FolderBackup(backup.name, in: folder), Disk.exists(path),
+          folder.foreignOwner(data: data.path) == nil
+        else { return }
+        try folder.remove(found)
+        _ = try folder.removeUnnamedFiles()
+      }
     } catch {
       log("The backup \(backup.name) can't be deleted: \(error)")
       throw .unavailable
+    }
+  }
+
+  /// A scheduled backup as an archive, read from its folder at `path`; nil if it is gone.
+  public func archive(of backup: StoredBackup, at path: String) async -> ScheduledBackupArchive? {
+    try? await folderQueue.run { () throws -> ScheduledBackupArchive? in
+      guard let found = FolderBackup(backup.name, in: BackupFolder(Disk.folder(of: path))) else { return nil }
+      return try ScheduledBackupArchive(found)
     }
   }
 

@@ -9,6 +9,7 @@
 // Uploaded files are read after the database, a thirtieth of them each night. A damaged one stops no writes, since no other
 // content depends on it: it is noted in the database until it is sound again.
 
+import ParleyModel
 import ParleySQLite
 import Synchronization
 

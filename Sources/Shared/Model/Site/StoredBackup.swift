@@ -16,10 +16,10 @@ public struct StoredBackup: Sendable, Hashable {
 
   /// The id of the backup.
   public var id: ID<StoredBackup>
-  /// File name.
+  /// File name; of a scheduled backup its time.
   public var name: String
-  /// The member of the staff that requested the backup.
-  public var createdBy: ID<User>
+  /// The member of the staff that requested the backup; nil for a scheduled one.
+  public var createdBy: ID<User>?
   /// The time of the request in milliseconds since 1970.
   public var createdAt: Int64
   /// The end of the backup in milliseconds since 1970, successful or not; nil while it runs.
@@ -33,7 +33,7 @@ public struct StoredBackup: Sendable, Hashable {
 
   /// A backup, as the server lists it.
   public init(
-    id: ID<StoredBackup>, name: String, createdBy: ID<User>, createdAt: Int64, finishedAt: Int64?, state: State,
+    id: ID<StoredBackup>, name: String, createdBy: ID<User>?, createdAt: Int64, finishedAt: Int64?, state: State,
     size: Int?, missingCount: Int
   ) {
     self.id = id
@@ -45,6 +45,9 @@ public struct StoredBackup: Sendable, Hashable {
     self.size = size
     self.missingCount = missingCount
   }
+
+  /// Whether the server made the backup at its interval.
+  public var isScheduled: Bool { createdBy == nil }
 }
 
 extension StoredBackup: JSONWritable {
@@ -53,6 +56,7 @@ extension StoredBackup: JSONWritable {
       json.field("id", id)
       json.field("name", name)
       json.field("created_by", createdBy)
+      json.field("scheduled", isScheduled)
       json.field("created_at", Timestamp(createdAt))
       json.field("finished_at", finishedAt.map { Timestamp($0) })
       json.field("state", state.rawValue)
