@@ -227,7 +227,8 @@ let testTargets: [Target] = [
     "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",
     "ParleyCrypto", "Web", "ParleyWire", "ParleyJSON", "TestSupport"),
   tests(
-    "ParleyKitTests", exclude: ["README.md"], "parley", "cache-holder", "Samples", "ParleyKit", "ParleyTransport", "ParleyURLSession",
+    "ParleyKitTests", exclude: ["README.md"], "parley", "cache-holder", "Samples", "ParleyKit", "ParleyTransport",
+    "ParleyURLSession",
     "ParleyHTTPClient",
     "API", "Community", "WebPush",
     "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving", "ParleyNetworking", "Web",
