@@ -192,7 +192,6 @@ extension ModerationRuleTrial.Match {
   public var createdDate: Date { Date(milliseconds: createdAt) }
 }
 
-
 extension Passkey {
   /// `createdAt` as a date.
   public var createdDate: Date { Date(milliseconds: createdAt) }
