@@ -109,7 +109,8 @@ struct IntegrityCheckTests {
       from numbers
       """)
     connection.close()
-    let (pauses, lines) = (Mutex(0), Mutex<[String]>([]))
+    let pauses = Mutex(0)
+    let lines = Mutex<[String]>([])
     let gate = WriteGate(scratch.path, reserve: nil) { line in lines.withLock { $0.append(line) } }
     let check = IntegrityCheck(path, vfs: nil, gate: gate) { line in
       lines.withLock { $0.append(line) }
