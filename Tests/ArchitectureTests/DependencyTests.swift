@@ -60,6 +60,8 @@ import Testing
     case "APITests", "CommunityTests", "ModelTests", "MarkupTests": "community"
     case "CheckerTests": "checkers"
     case "ParleyKitTests", "HTTPClientTests": "kit"
+    // Tests of the parts `bells` and `doors`, which a change of `clients` runs, too.
+    case "MailTests", "WebPushTests", "OAuthTests", "OIDCTests", "WebAuthnTests": "clients"
     default: "bytes"
     }
   }
