@@ -192,6 +192,13 @@ extension ModerationRuleTrial.Match {
   public var createdDate: Date { Date(milliseconds: createdAt) }
 }
 
+extension ParleyModel.Notification {
+  /// `createdAt` as a date.
+  public var createdDate: Date { Date(milliseconds: createdAt) }
+  /// `readAt` as a date; nil without one.
+  public var readDate: Date? { readAt.map { Date(milliseconds: $0) } }
+}
+
 extension Passkey {
   /// `createdAt` as a date.
   public var createdDate: Date { Date(milliseconds: createdAt) }
