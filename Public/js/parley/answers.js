@@ -39,19 +39,23 @@ export async function keptAnswer({ store, mirror }, name) {
 }
 
 /**
- * Loads an answer and keeps it under a name. If the server can't be reached, it is the one that was kept. A visitor has no copy.
+ * Shows a kept answer at once, and that of the server as soon as it is there, which is kept under the name. Without a kept one it waits for
+ * the server, and fails with it. A visitor has no copy.
  * @template Answer
- * @param {import('./parley.js').Parley | null} parley @param {string} name @param {() => Promise<Answer>} load @returns {Promise<Answer>}
+ * @param {import('./parley.js').Parley | null} parley @param {string} name @param {() => Promise<Answer>} load
+ * @param {(answer: Answer) => void} show @param {(error: any) => void} failed After a kept answer, there is none of the server.
  */
-export async function loadAnswer(parley, name, load) {
+export async function showAnswer(parley, name, load, show, failed) {
   const start = parley?.mirror.start;
-  try {
-    const answer = await load();
+  let isFresh = false;
+  const loading = load().then((answer) => {
+    isFresh = true;
     if (parley && start !== undefined) keepAnswer(parley, name, answer, start);
-    return answer;
-  } catch (/** @type {any} */ error) {
-    const kept = error.isTemporary && parley ? await keptAnswer(parley, name) : null;
-    if (!kept) throw error;
-    return kept;
-  }
+    show(answer);
+  });
+  loading.catch(() => {});
+  const kept = parley ? await keptAnswer(parley, name) : null;
+  if (!kept) return loading;
+  if (!isFresh) show(kept);
+  loading.catch(failed);
 }

@@ -195,7 +195,7 @@ class Offline(Cached):
         expect(page.locator(".user-row").filter(has_text="@lin")).to_be_visible()
         self.go(page, f"/f/{forum['id']}/about")
         expect(page.locator(".user-row").filter(has_text="Ada")).to_be_visible()
-        kept = {"files", "forums", f"topics {forum['id']}", "members ", f"members of {forum['id']}"}
+        kept = {"files", "forums", f"topics of {forum['id']}", "members ", f"members of {forum['id']}"}
         self.eventually(page, True, lambda: kept <= set(page.evaluate(KEPT)))
         context.set_offline(True)
         page.close()
@@ -217,6 +217,62 @@ class Offline(Cached):
         expect(page.locator(".user-row").filter(has_text="@lin")).to_be_visible()
         self.go(page, f"/f/{forum['id']}/about")
         expect(page.locator(".user-row").filter(has_text="Ada")).to_be_visible()
+
+    def test_a_filtered_list_that_was_never_seen_keeps_its_page_and_is_tried_again(self):
+        page = self.cached()
+        self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Seeds", "text": "Which?"}, self.tokens["ada"])
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        page.context.set_offline(True)
+        self.go(page, f"/f/{self.garden['id']}/topics?filter=mine")
+        expect(page.get_by_text("Can't reach the server. Anything you've written is saved here.")).to_be_visible()
+        expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
+        expect(page.get_by_role("link", name="Room")).to_be_visible()
+        page.context.set_offline(False)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".topic-row").filter(has_text="Seeds")).to_be_visible()
+
+    def test_a_list_is_shown_before_the_server_answers(self):
+        page = self.cached()
+        self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Compost", "text": "Turn it"}, self.tokens["ada"])
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        expect(page.locator(".topic-row").filter(has_text="Compost")).to_be_visible()
+        name = f"topics of {self.garden['id']}"
+        self.eventually(page, True, lambda: name in page.evaluate(KEPT))
+        self.go(page, "/members")
+        held = []
+        page.context.route("**/api/v1/forums/*/conversations?*", lambda route: held.append(route))
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        expect(page.locator(".topic-row").filter(has_text="Compost")).to_be_visible()
+        self.eventually(page, 1, lambda: len(held))
+        held[0].continue_()
+        expect(page.locator(".topic-row").filter(has_text="Compost")).to_be_visible()
+
+    def test_a_page_that_fails_keeps_the_frame_and_is_tried_again_in_place(self):
+        page = self.signed_in("ada")
+        page.evaluate("window.isSame = true")
+        page.route("**/api/v1/users?*", lambda route: route.abort())
+        page.route("**/api/v1/users/*grace*", lambda route: route.abort())
+        self.go(page, "/u/grace")
+        expect(page.get_by_role("heading", name="Page not shown", level=1)).to_be_visible()
+        expect(page.locator(".page-bar-sign")).to_be_visible()
+        expect(page.locator(".sidebar")).to_be_visible()
+        page.unroute_all()
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("heading", name="Grace", level=1)).to_be_visible()
+        self.assertTrue(page.evaluate("window.isSame"))
+
+    def test_a_slow_page_has_its_title_and_the_sign_at_once(self):
+        page = self.signed_in("ada")
+        held = []
+        page.context.route("**/api/v1/forums/*/conversations?*", lambda route: held.append(route))
+        page.evaluate("""path => { const link = document.createElement("a"); link.href = path; document.body.append(link); link.click(); link.remove(); }""",
+                      f"/f/{self.garden['id']}/topics?filter=mine")
+        expect(page.locator("main.page .skeleton")).to_be_visible()
+        expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
+        expect(page.locator(".page-bar-sign")).to_be_visible()
+        self.eventually(page, 1, lambda: len(held))
+        held[0].continue_()
+        expect(page.locator("main.page .skeleton")).to_be_hidden()
 
     def test_a_picture_that_was_never_loaded_has_its_name_and_size_offline(self):
         picture = self.upload("beds.png", png(60, 40), "image/png")

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { anyStart, keepAnswer, keptAnswer, loadAnswer } from '../../../Public/js/parley/answers.js';
+import { anyStart, keepAnswer, keptAnswer, showAnswer } from '../../../Public/js/parley/answers.js';
 import { eraseCopy } from '../../../Public/js/parley/sealing.js';
 import { memoryStore } from '../../../Public/js/parley/store.js';
 
@@ -27,10 +27,12 @@ test('an answer from before a restart of the server is not used, unless it outli
   await keep(parley, 'topics 1', []);
   await keepAnswer(parley, 'files', [], anyStart);
   let arrive;
-  const loading = loadAnswer(parley, 'members', () => new Promise((resolve) => (arrive = resolve)));
+  const shown = [];
+  const loading = showAnswer(parley, 'members', () => new Promise((resolve) => (arrive = resolve)), (it) => shown.push(it), assert.fail);
   parley.mirror.start = 'b';
   arrive({ data: [] });
-  assert.deepEqual(await loading, { data: [] });
+  await loading;
+  assert.deepEqual(shown, [{ data: [] }]);
   await new Promise(setImmediate);
   assert.equal(await keptAnswer(parley, 'topics 1'), null);
   assert.equal(await keptAnswer(parley, 'members'), null);
@@ -47,16 +49,27 @@ test('an old answer is not used', async (t) => {
   assert.equal(await keptAnswer(parley, 'topics 1'), null);
 });
 
-test('a kept answer is used while the server cannot be reached, and only then', async () => {
+test('a kept answer is shown at once, and the one of the server after it', async () => {
   const parley = copy();
-  const fail = (isTemporary) => () => Promise.reject(Object.assign(new Error('refused'), { isTemporary }));
-  await assert.rejects(loadAnswer(parley, 'members', fail(true)), /refused/);
-  assert.deepEqual(await loadAnswer(parley, 'members', async () => ({ data: [1] })), { data: [1] });
+  const shown = [];
+  const failures = [];
+  const show = (load, of = parley) => showAnswer(of, 'members', load, (it) => shown.push(it), (it) => failures.push(it.message));
+  const fail = () => Promise.reject(new Error('refused'));
+  await assert.rejects(show(fail), /refused/);
+  await show(async () => 1);
   await new Promise(setImmediate);
-  assert.deepEqual(await loadAnswer(parley, 'members', fail(true)), { data: [1] });
-  await assert.rejects(loadAnswer(parley, 'members', fail(false)), /refused/);
-  assert.deepEqual(await loadAnswer(null, 'members', async () => 2), 2);
-  await assert.rejects(loadAnswer(null, 'members', fail(true)), /refused/);
+  let arrive;
+  await show(() => new Promise((resolve) => (arrive = resolve)));
+  assert.deepEqual(shown, [1, 1], 'before the answer');
+  arrive(2);
+  await new Promise(setImmediate);
+  await show(fail);
+  await new Promise(setImmediate);
+  assert.deepEqual(shown, [1, 1, 2, 2]);
+  assert.deepEqual(failures, ['refused']);
+  await show(async () => 3, null);
+  await assert.rejects(show(fail, null), /refused/);
+  assert.deepEqual(shown.at(-1), 3);
 });
 
 test('of many answers the newest are kept', async (t) => {

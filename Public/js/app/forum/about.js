@@ -1,5 +1,6 @@
 // The about page of a forum: description, members, personal settings.
 
+import { showAnswer } from '../../parley/answers.js';
 import { el, redraw } from '../core/dom.js';
 import { watchSubject } from '../conversation/subject.js';
 import { createdLine } from './facts.js';
@@ -166,10 +167,13 @@ function memberList(site, forum) {
   const draw = () => redraw(node, found?.map(row) ?? null, next && more);
   const load = async (position = null) => {
     const ask = () => site.call('GET', `/forums/${forum.id}/members`, { query: { next: position, limit: 100 } });
-    const page = position ? await ask() : await import('../../parley/answers.js').then((it) => it.loadAnswer(site.parley, `members of ${forum.id}`, ask));
-    found = position ? [...found, ...page.data] : page.data;
-    next = page.next;
-    draw();
+    const show = (page) => {
+      found = position ? [...found, ...page.data] : page.data;
+      next = page.next;
+      draw();
+    };
+    if (position) show(await ask());
+    else await showAnswer(site.parley, `members of ${forum.id}`, ask, show, (error) => error.isTemporary || toast(sayProblem(error)));
   };
   const row = ({ user, role }) =>
     userRow(user, {

@@ -6,17 +6,14 @@ import { forumAddress } from '../core/router.js';
 import { loadMoreText, say } from '../core/text/text.js';
 import { filterBar, filtersOf, forumTabs, mayStart } from '../forum/forumhead.js';
 import { asItIs, attend } from '../forum/membership.js';
-import { cachedTopics } from '../state/forums.js';
-import { latestTopics, onTopicActivity, topicOrder, topicRows } from '../forum/topicrows.js';
+import { topicList } from '../forum/topiclist.js';
+import { onTopicActivity, topicOrder, topicRows } from '../forum/topicrows.js';
 import { button } from '../parts/forms/button.js';
-import { empty } from '../parts/lists/empty.js';
+import { empty, unreachable } from '../parts/lists/empty.js';
 import { isLetter, stepRows } from '../core/rowkeys.js';
 import { watchSubject } from '../conversation/subject.js';
 import { conversationPage } from './conversation.js';
 import { presenceLine } from '../conversation/presenceline.js';
-
-/** Topics per request. */
-const PAGE = 50;
 
 export async function open(shell, { id, tab, query }, restore) {
   const { site } = shell;
@@ -46,49 +43,17 @@ async function topics(shell, forum, query) {
   const filter = filtersOf(site, forum).includes(wanted) ? wanted : null;
   const tag = query?.get('tag')?.replace(/^#/, '').toLowerCase() || null;
   const order = topicOrder();
-  const name = `topics ${forum.id}`;
-  let list = [];
-  let next = null;
-  const fetchPage = async (from) => {
-    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next: from, limit: PAGE, include: 'users', filter, tag, order } });
-    site.keepUsers(page.included.users);
-    return page;
-  };
-  const load = async () => {
-    const start = site.parley?.mirror.start;
-    const page = await fetchPage(next);
-    if (!next && !filter && !tag && !order && site.parley)
-      import('../../parley/answers.js').then(({ keepAnswer }) => keepAnswer(site.parley, name, page.data, start)).catch(() => {});
-    const listed = new Set(list.map(({ id }) => id));
-    list.push(...page.data.filter(({ id }) => !listed.has(id)));
-    next = page.next;
-  };
-  const renew = async () => {
-    const { data, next: hasMore } = await fetchPage(null);
-    const fresh = new Set(data.map(({ id }) => id));
-    // A topic that is not on a page of all of them is deleted, or matches the filter no more.
-    list = hasMore ? [...data, ...list.filter(({ id }) => !fresh.has(id))] : data;
-    draw();
-  };
-  await load().catch(async (error) => {
-    // Offline: the list as it was seen last, and the other topics on this device.
-    if (!error.isTemporary || !site.parley || filter) throw error;
-    const { keptAnswer } = await import('../../parley/answers.js');
-    const kept = (await keptAnswer(site.parley, name)) ?? [];
-    const listed = new Set(kept.map((it) => it.id));
-    list.push(...kept, ...cachedTopics(site, forum).filter((it) => !listed.has(it.id)));
-  });
+  const list = topicList(site, forum, { filter, tag, order }, () => draw());
   const filters = filterBar(shell, forum, { filter, tag, order: orderButton(shell, order) });
   const rows = el('div.topic-rows');
-  const more = showMoreButton(() => load().then(draw));
+  const more = showMoreButton(list.loadMore);
   const draw = () => {
-    // An edit may have added or removed the tag.
-    const shown = latestTopics(site, list).filter((it) => !tag || it.tags?.includes(tag));
-    redraw(rows, shown.length ? topicRows(site, shown) : noTopics(shell, forum, filter, tag));
+    const shown = list.topics();
+    redraw(rows, shown.length ? topicRows(site, shown) : list.isMissing() ? unreachable(list.load) : noTopics(shell, forum, filter, tag));
     filters.offer(shown);
-    more.hidden = !next;
+    more.hidden = !list.hasMore();
   };
-  draw();
+  await list.load();
   const head = forumTabs(shell, forum, 'topics');
   const named = () => {
     const { title, ...now } = asItIs(site, forum);
@@ -104,7 +69,7 @@ async function topics(shell, forum, query) {
   });
   const unfollow = attend(site, forum);
   const endSubject = watchSubject(shell, 'forums', forum.id);
-  const endActivity = onTopicActivity(site, forum, renew);
+  const endActivity = onTopicActivity(site, forum, list.renew);
   return Object.assign(shown, {
     forum: forum.id,
     node: [head, el('div.page-body', null, el('div.page-column', null, filters, rows, more))],

@@ -1,5 +1,6 @@
 // The members of the site by name: found by the beginning of a name, or all of a group.
 
+import { showAnswer } from '../../parley/answers.js';
 import { el, redraw, refill } from '../core/dom.js';
 import { allGroups, groupsOf } from '../core/groups.js';
 import { say, sayProblem } from '../core/text/text.js';
@@ -81,12 +82,15 @@ class Members {
     const words = this.#words.input.value.trim();
     const query = { limit: LIMIT, next };
     const ask = () => (group ? calls.listUserGroupMembers({ id: group, query }) : calls.listUsers({ query: { ...query, query: words || undefined } }));
-    // The first page of everyone and of a group is there offline.
-    const page = next || words ? await ask() : await import('../../parley/answers.js').then((it) => it.loadAnswer(this.#site.parley, `members ${group ?? ''}`, ask));
-    if (turn !== this.#turn) return;
-    this.#users = next ? [...this.#users, ...page.data] : page.data;
-    this.#draw();
-    refill(this.#foot, page.next && showMoreButton(() => this.load(page.next)));
+    const show = (page) => {
+      if (turn !== this.#turn) return;
+      this.#users = next ? [...this.#users, ...page.data] : page.data;
+      this.#draw();
+      refill(this.#foot, page.next && showMoreButton(() => this.load(page.next)));
+    };
+    // The first page of everyone and of a group is there at once and offline.
+    if (next || words) show(await ask());
+    else await showAnswer(this.#site.parley, `members ${group ?? ''}`, ask, show, (error) => error.isTemporary || toast(sayProblem(error)));
   }
 
   #draw() {

@@ -2,9 +2,10 @@
 
 import { el } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
-import { loadMoreText, say } from '../core/text/text.js';
-import { button } from '../parts/forms/button.js';
-import { empty } from '../parts/lists/empty.js';
+import { knows, loadMoreText, say } from '../core/text/text.js';
+import { conversationTitle } from '../core/titles.js';
+import { skeleton, unreachable } from '../parts/lists/empty.js';
+import { pageBar } from '../parts/navigation/sidebar.js';
 
 /** Named one by one, so that the bundler makes a script of each. */
 export const pages = {
@@ -36,23 +37,23 @@ async function styled(page, ...more) {
 /** A page whose texts are not in the first file: the pages that `Tests/tools/webapp` names. @param {Promise} [sheet] its style */
 const later = (page, sheet) => styled(page, loadMoreText(), sheet);
 
-/** The page in place of one that failed. */
-export async function faultPage(error, site) {
+/** Placeholder of a slow page: its title, as far as it is known, the sign, and the shape of a list. */
+export function loadingPage({ site }, { module, params }) {
+  const known = module === 'conversation' && site.knownConversation(params.id);
+  const title = module === 'forum' ? site.forums.get(params.id)?.title : known ? conversationTitle(site, known) : knows(`navigation.${module}`) && say(`navigation.${module}`);
+  return [pageBar(title || '', { state: site.state }), el('div.page-column', null, skeleton())];
+}
+
+/** The page in place of a failed one; `again` shows that one. */
+export async function faultPage(error, { site }, again) {
   if (['not_found', 'forbidden', 'gone'].includes(error?.code)) {
     const found = await pages.notfound().catch(() => null);
     if (found) return found.gonePage(site);
   }
   const isNetwork = error?.code === 'network';
   if (!isNetwork) console.error(error);
-  return {
-    title: say('fault.title'),
-    node: el(
-      'div.page-body',
-      null,
-      empty(say(isNetwork ? 'fault.network' : 'fault.other'), {
-        picture: 'alert',
-        actions: [button(say('act.retry'), { kind: 'primary', on: () => location.reload() })],
-      }),
-    ),
-  };
+  const title = say('fault.title');
+  // Without a start there is nothing to return to.
+  const retry = site.fault ? () => location.reload() : again;
+  return { title, node: [pageBar(title, { state: site.state }), el('div.page-body', null, unreachable(retry, isNetwork))] };
 }

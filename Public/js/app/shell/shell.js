@@ -9,13 +9,12 @@ import { rememberLook, unsaved } from '../core/theme.js';
 import { clock, keepTimes } from '../core/text/times.js';
 import { button } from '../parts/forms/button.js';
 import { sidebarEdge } from '../parts/navigation/edge.js';
-import { skeleton } from '../parts/lists/empty.js';
 import { bottomBar, sidebar } from '../parts/navigation/sidebar.js';
 import { toast } from '../parts/overlays/toast.js';
 import { LiveRegion } from './announcements.js';
 import { Keys } from './keys.js';
 import { beginDrag, navigation, sidebarActions, unreadCounts } from './navigation.js';
-import { faultPage, pages } from './pages.js';
+import { faultPage, loadingPage, pages } from './pages.js';
 import { StatusLines } from './statuslines.js';
 
 /** A skeleton is shown after this time without a page, in milliseconds. */
@@ -123,7 +122,7 @@ export class Shell {
     const found = match(address, !!this.site.me);
     const turn = (this.turn = {});
     const waiting = setTimeout(() => {
-      if (this.turn === turn) this.main.replaceChildren(el('div.page-column', null, skeleton()));
+      if (this.turn === turn) this.main.replaceChildren(...loadingPage(this, found));
     }, SKELETON_DELAY);
     let page;
     try {
@@ -133,7 +132,7 @@ export class Shell {
     } catch (error) {
       // The library was closed: another page follows, of the next session or of none.
       if (error?.name === 'AbortError') return undefined;
-      page = await faultPage(error, this.site);
+      page = await faultPage(error, this, () => this.show(address, restore));
     } finally {
       clearTimeout(waiting);
     }
@@ -166,7 +165,7 @@ export class Shell {
   /** Ends the open page, whose subject can't be shown any more. */
   async fail(error) {
     const { turn } = this;
-    const page = await faultPage(error, this.site);
+    const page = await faultPage(error, this, () => this.go(location.href, { replace: true }));
     if (this.turn === turn) this.display(page);
   }
 

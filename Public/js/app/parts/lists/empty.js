@@ -1,4 +1,6 @@
 import { el, icon } from '../../core/dom.js';
+import { say } from '../../core/text/text.js';
+import { button } from '../forms/button.js';
 
 /** An empty state: one sentence and an action. */
 export function empty(sentence, { picture, second, actions = [] } = {}) {
@@ -10,6 +12,11 @@ export function empty(sentence, { picture, second, actions = [] } = {}) {
     second && el('p.second', null, second),
     actions.length ? el('div.empty-actions', null, actions) : null,
   );
+}
+
+/** An empty state of failed content, with a button that loads it again. `isNetwork`: the server did not answer. */
+export function unreachable(again, isNetwork = true) {
+  return empty(say(isNetwork ? 'fault.network' : 'fault.other'), { picture: 'alert', actions: [button(say('act.retry'), { kind: 'primary', on: again })] });
 }
 
 /** A skeleton of the loading content; the caller shows it after 300 ms. */
