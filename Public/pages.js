@@ -15,6 +15,13 @@
   // A block that scrolls can be reached by the keyboard.
   for (const code of document.querySelectorAll('pre')) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
 
+  // Signing in returns to the post of a permalink. The server does not see its fragment.
+  const returnToPost = () => {
+    for (const link of document.querySelectorAll('a[href^="/sign-in?"]:not([href*="back=/m/"])')) link.hash = /^#m\d+$/.test(location.hash) ? location.hash : '';
+  };
+  returnToPost();
+  addEventListener('hashchange', returnToPost);
+
   const passkey = document.querySelector('.consent-passkey');
   if (passkey) offerPasskey(passkey);
   // A window of a proof: the app in the other one goes on.

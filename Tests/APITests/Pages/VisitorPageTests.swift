@@ -29,6 +29,35 @@ import Testing
     }
   }
 
+  @Test(arguments: TestTransport.allCases)
+  func `tiles have the newest topic, its writer and the members`(transport: TestTransport) async throws {
+    try await Village.open(transport) { village in
+      let (forum, _) = try await village.garden("garden", "public")
+      _ = try await village.topic("Frost", in: forum)
+      let topic = try await village.topic("Late frost", in: forum)
+      for path in ["/", "/forums"] {
+        let text = try await village.page(path).text
+        #expect(text.contains(#"href="/t/\(topic)-late-frost""#) && text.contains("<bdi>Late frost</bdi>"), "\(path)")
+        #expect(text.contains("2 topics") && text.contains("1 member"), "\(path)")
+      }
+    }
+  }
+
+  @Test func `the list of forums has pages`() async throws {
+    try await Village.open(.inMemory) { village in
+      for number in 1...101 { _ = try await village.garden("bed\(number)", "public") }
+      let first = try await village.page("/forums")
+      let next = try #require(first.attributes("href", after: #"rel="next""#).first)
+      let rest = try await village.page(next)
+      #expect(rest.status == 200 && rest.text.contains(#"rel="prev""#))
+      let titles = { (text: String) in (1...101).filter { text.contains("<bdi>bed\($0)</bdi>") } }
+      #expect(titles(first.text).count == 100)
+      #expect(titles(first.text + rest.text) == Array(1...101))
+      #expect(try await village.page("/").attributes("href", after: #"rel="next""#) == [next])
+      #expect(try await village.page("/forums?page=x").status == 404)
+    }
+  }
+
   @Test func `a page above the memory budget is refused`() async throws {
     try await Village.open(.inMemory, memory: 200_000) { village in
       for path in [

@@ -189,6 +189,14 @@ class Returning(Village):
         expect(page).to_have_url(f"{self.origin}/t/{self.topic['id']}#m{self.posts[10]}")
         expect(page.get_by_text("Post number 12", exact=True)).to_be_in_viewport()
 
+    def test_sign_in_returns_to_the_post_of_a_permalink(self):
+        page = self.page(self.context())
+        page.goto(f"{self.origin}/t/{self.topic['id']}#m{self.posts[12]}")
+        page.locator(".bar").get_by_role("link", name="Sign in").click()
+        self.sign_in_here(page)
+        expect(page).to_have_url(f"{self.origin}/t/{self.topic['id']}#m{self.posts[12]}")
+        expect(page.get_by_text("Post number 14", exact=True)).to_be_in_viewport()
+
     def test_sign_up_returns_to_the_page(self):
         page = self.page(self.context())
         page.goto(f"{self.origin}/sign-in?back=/t/{self.topic['id']}%3Fx=1")

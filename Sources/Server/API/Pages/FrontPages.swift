@@ -4,26 +4,32 @@ import Community
 import ParleyMarkup
 import ParleyModel
 
-/// A forum as lists show it.
-struct ListedForum: Sendable {
-  let forum: Forum
-  let topicCount: Int
-  /// The newest message, if everyone may read it.
-  let last: MessageView?
+/// Public forums as a page shows them, with the writers of their newest topics.
+private struct ForumTiles: Sendable {
+  let forums: [ForumView]
+  let writers: [ID<User>: Author]
+  /// The addresses of the neighbouring pages.
+  let previous: String?
+  let next: String?
 }
 
 extension PageContext {
   private static let maxForums = 100
+  private static let forumList = ListName(path: "/forums")
 
-  /// The first public forums with their counts and newest messages.
-  func forums() async throws -> [ListedForum] {
-    let forums = try view.listForums(PageRequest(limit: Self.maxForums), for: caller).items.map(\.forum)
-      .sorted { ($0.position, $0.id) < ($1.position, $1.id) }
-    let counts = try view.getTopicCounts(of: forums.map(\.id), for: caller)
-    let last = try await messages(forums.compactMap(\.lastMessage))
-    return forums.map { forum in
-      ListedForum(forum: forum, topicCount: counts[forum.id] ?? 0, last: forum.lastMessage.flatMap { last[$0] })
+  /// Forums with their activity. All of them on one page are in the order of the staff, else the newest activity is first.
+  private func forums(from position: ListPosition? = nil) async throws -> ForumTiles {
+    let found = try await api.community.listForums(
+      with: nil, PageRequest(position, limit: Self.maxForums), for: caller)
+    let address = { (position: ListPosition) in "/forums?page=\(position.text(in: Self.forumList))" }
+    var forums = found.items
+    if found.previous == nil && found.next == nil {
+      forums.sort { ($0.forum.position, $0.forum.id) < ($1.forum.position, $1.forum.id) }
     }
+    return ForumTiles(
+      forums: forums,
+      writers: try view.getAuthors(Set(forums.compactMap { $0.activity?.lastTopic?.author }), for: caller),
+      previous: found.previous.map(address), next: found.next.map(address))
   }
 
   func frontPage() async throws -> VisitorPage {
@@ -52,20 +58,23 @@ extension PageContext {
   }
 
   func forumsPage() async throws -> VisitorPage {
-    let forums = try await forums()
+    let position = try position(in: Self.forumList)
+    let forums = try await forums(from: position)
     var page = VisitorPage([words[.forums]]) { html in
       html.tag("h1", [:], html.words[.forums])
       Self.writeForums(forums, to: &html)
     }
-    page.canonical = "/forums"
+    // Other pages of the list change with every post.
+    page.canonical = position == nil ? "/forums" : nil
+    (page.previous, page.next) = (forums.previous, forums.next)
     page.feeds = "/"
     return page
   }
 
-  private static func writeForums(_ forums: [ListedForum], to html: inout TagWriter) {
-    guard !forums.isEmpty else { return html.tag("p", ["class": "second"], html.words[.noForums]) }
+  private static func writeForums(_ tiles: ForumTiles, to html: inout TagWriter) {
+    guard !tiles.forums.isEmpty else { return html.tag("p", ["class": "second"], html.words[.noForums]) }
     html.tag("ul", ["class": "tiles"]) { html in
-      for listed in forums {
+      for listed in tiles.forums {
         html.tag("li", ["class": "tile"]) { html in
           html.void(
             "img",
@@ -80,10 +89,12 @@ extension PageContext {
             if !listed.forum.about.isEmpty {
               html.tag("p", ["dir": "auto"], MarkupDocument(listed.forum.about).plainText(limit: 160))
             }
+            if let last = listed.activity?.lastTopic { writeLast(last, by: tiles.writers[last.author], to: &html) }
             html.tag("p", ["class": "second"]) { html in
-              html.text(html.words.topics(listed.topicCount) + " · ")
-              if let last = listed.last {
-                html.time(last.message.createdAt)
+              html.text(html.words.topics(listed.activity?.topicCount ?? 0) + " · ")
+              if let count = listed.memberCount { html.text(html.words.members(count) + " · ") }
+              if let time = listed.activity?.lastActivityAt {
+                html.time(time)
               } else {
                 html.text(html.words[.noActivity])
               }
@@ -91,6 +102,15 @@ extension PageContext {
           }
         }
       }
+    }
+    html.pageLinks(tiles.previous, tiles.next)
+  }
+
+  private static func writeLast(_ topic: LastTopic, by writer: Author?, to html: inout TagWriter) {
+    html.tag("p", ["class": "second"]) { html in
+      html.tag("a", ["href": PageAddress.topic(topic.id, topic.title)]) { $0.tag("bdi", [:], topic.title) }
+      html.text(" · ")
+      html.tag("bdi", [:], html.words.name(of: writer))
     }
   }
 
