@@ -61,6 +61,30 @@ class Reactions(Village):
         foot = lambda node: self.box(node)["y"] + self.box(node)["height"]
         self.assertAlmostEqual(foot(message.locator(".message-avatar")), foot(message.locator(".bubble")), delta=2)
 
+    def test_a_chip_keeps_its_distance_to_the_next_bubble(self):
+        for number, text in enumerate(("The gate is shut", "And the shed, too", "Who has the key?")):
+            said = self.say(text, "grace")
+            if number < 2:
+                self.call("PUT", f"/messages/{said['id']}/actions/reaction:%F0%9F%8E%89", {}, self.tokens["lin"])
+        page = self.signed_in("ada")
+        self.room(page)
+        message = lambda text: page.locator(".message").filter(has_text=text).last
+        expect(message("And the shed, too").locator(".reaction")).to_be_visible()
+        for text, following in (("The gate is shut", "And the shed, too"), ("And the shed, too", "Who has the key?")):
+            chip = self.box(message(text).locator(".reaction"))
+            self.assertGreaterEqual(self.box(message(following).locator(".bubble"))["y"] - chip["y"] - chip["height"], 6)
+
+    def test_a_permalink_has_one_frame(self):
+        said = self.say("The water is off on Monday", "grace")
+        page = self.signed_in("ada")
+        self.go(page, f"/m/{said['id']}")
+        message = page.locator(f'.message[data-id="{said["id"]}"]')
+        frames = message.evaluate("""node => [node, ...node.querySelectorAll('*')].filter((it) => {
+            const { outlineStyle, boxShadow } = getComputedStyle(it);
+            return (outlineStyle !== 'none' && it.matches(':focus-visible')) || (it.matches('.bubble') && boxShadow.includes('2px'));
+        }).length""")
+        self.assertEqual(frames, 1)
+
     def test_quick_reactions_and_the_picker_stand_at_the_message(self):
         self.say("Who waters on Sunday?")
         page = self.signed_in("ada")

@@ -48,6 +48,18 @@ class LongTopic(Village):
         self.photograph(page, "timeline-desktop-light")
         self.assert_accessible(page, "timeline")
 
+        # No label repeats the date of an end or overlaps it.
+        ends = page.locator(".timeline .timeline-end")
+        for key in ("Home", "ArrowDown", "End", "ArrowUp"):
+            slider.press(key)
+            label = page.locator(".timeline .timeline-at")
+            for at in range(ends.count()):
+                self.assertNotIn(ends.nth(at).inner_text(), label.inner_text())
+                one, other = self.box(label), self.box(ends.nth(at))
+                self.assertTrue(one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"], key)
+        slider.press("Home")
+        self.assert_at(page, 1)
+
         # Dragged, it scrolls on release; scrolling moves it.
         box = self.box(slider)
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -19,7 +19,10 @@ export function timeline({ began, ended, isFlat = false, on } = {}) {
   const draw = () => {
     const [n, last] = [Number(input.value), Number(input.max)];
     const date = look?.(n);
-    [at.textContent, of.textContent, day.textContent] = [number(n), say('timeline.of', { of: last }), date ? brief(date) : ''];
+    const label = date ? brief(date) : '';
+    // The ends have their dates already.
+    const isRepeated = [began, ended].some((it) => it && brief(it) === label);
+    [at.textContent, of.textContent, day.textContent] = [number(n), say('timeline.of', { of: last }), isRepeated ? '' : label];
     set(input, { aria: { valuetext: say(date ? 'timeline.atDay' : 'timeline.at', { n, of: last, day: date && brief(date) }) } });
     node.style.setProperty('--along', String(last > 1 ? (n - 1) / (last - 1) : 1));
   };
