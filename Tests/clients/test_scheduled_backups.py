@@ -133,7 +133,7 @@ class ScheduledBackups(ServingTest):
             code = subprocess.run([PARLEY, "setup", "--data", self.folder / "data"], capture_output=True, text=True, check=True,
                                   timeout=60).stdout.strip().split("/")[-1]
             token = call(self.server, "POST", f"/links/{code}", {"name": "ada", "password": "wool and needles"})["token"]
-            for text in (b"wool", b"", b"x" * 700_000):
+            for text in (b"wool", b"y", b"x" * 700_000):
                 request = Request(f"{self.server.url}/api/v1/files?name=x.txt", method="POST", data=text)
                 request.add_header("Content-Type", "text/plain")
                 request.add_header("Authorization", f"Bearer {token}")
