@@ -15,13 +15,13 @@ private struct ForumTiles: Sendable {
 
 extension PageContext {
   private static let maxForums = 100
-  private static let forumList = ListName(path: "/forums")
+  private static let forumList = ListName(path: "/forums", filters: [])
 
   /// Forums with their activity. All of them on one page are in the order of the staff, else the newest activity is first.
   private func forums(from position: ListPosition? = nil) async throws -> ForumTiles {
     let found = try await api.community.listForums(
       with: nil, PageRequest(position, limit: Self.maxForums), for: caller)
-    let address = { (position: ListPosition) in "/forums?page=\(position.text(in: Self.forumList))" }
+    func address(_ position: ListPosition) -> String { "/forums?page=\(position.text(in: Self.forumList))" }
     var forums = found.items
     if found.previous == nil && found.next == nil {
       forums.sort { ($0.forum.position, $0.forum.id) < ($1.forum.position, $1.forum.id) }
