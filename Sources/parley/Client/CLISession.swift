@@ -162,10 +162,8 @@ final class CLISession: Sendable {
     do {
       guard let parley = try parley else { return }
       Self.log(try await parley.outbox.sendWaiting())
-    } catch let fault as CacheFault {
-      Terminal.log(fault.userMessage)
     } catch {
-      Terminal.log("\(error)")
+      Terminal.log(error.userMessage)
     }
   }
 
