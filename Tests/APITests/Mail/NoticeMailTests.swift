@@ -76,7 +76,8 @@ import Testing
     kind: Notification.Kind, actor: String?, alert: String?, sentence: String
   ) async throws {
     try await open { village, clock in
-      #expect(try await notify(kind, by: actor, alert: alert, village, clock).subject == sentence)
+      let mail = try await notify(kind, by: actor, alert: alert, village, clock)
+      #expect(mail.subject == sentence)
     }
   }
 

@@ -53,9 +53,9 @@ import Testing
       (.report, "linus", nil, "linus reported a message"), (.report, nil, nil, "There is a new report to review"),
       (.alert, nil, "clock_step", "The clock of the server was changed."),
       (.alert, nil, "unheard_of", "The server needs attention."),
-    ] as [(Notification.Kind, String?, String?, String)])
+    ] as [(ParleyModel.Notification.Kind, String?, String?, String)])
   func `a notice says who did it`(
-    kind: Notification.Kind, actor: String?, alert: String?, sentence: String
+    kind: ParleyModel.Notification.Kind, actor: String?, alert: String?, sentence: String
   ) async throws {
     try await open { village, device, _ in
       let (grace, actor) = (village.user("grace"), actor.map { village.user($0) })
