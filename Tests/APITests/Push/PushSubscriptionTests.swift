@@ -59,6 +59,10 @@ import Testing
         let answer = try await village.expect(400, .post, Self.path, as: "grace", body)
         #expect(answer["errors.0.field"] == field && answer["errors.0.code"] == code, "\(answer.text)")
       }
+      let keys = ["p256dh": point, "auth": auth, "other": "x"]
+      let more = device.draft.merging(["keys": keys]) { $1 }
+      let refused = try await village.expect(400, .post, Self.path, as: "grace", more)
+      #expect(refused["errors.0.field"] == "keys.other" && refused["errors.0.code"] == "unknown_field")
       let unnamed = device.draft.merging(["name": " "]) { $1 }
       #expect(try await village.expect(400, .post, Self.path, as: "grace", unnamed)["errors.0.field"] == "name")
     }

@@ -89,6 +89,7 @@ extension PushSubscriptionDraft.Keys: JSONMembers {
   /// Reads the keys from a JSON object.
   public init(_ object: inout JSONObject) throws(JSONError) {
     self.init(p256dh: try object.string("p256dh"), auth: try object.string("auth"))
+    try object.finish()
   }
 
   /// Writes the keys into an open JSON object.
