@@ -37,7 +37,7 @@ import Testing
       let topic = try await village.topic("Late frost", in: forum)
       for path in ["/", "/forums"] {
         let text = try await village.page(path).text
-        #expect(text.contains(#"href="/t/\(topic)-late-frost""#) && text.contains("<bdi>Late frost</bdi>"), "\(path)")
+        #expect(text.contains(#"href="/t/\#(topic)-late-frost""#) && text.contains("<bdi>Late frost</bdi>"), "\(path)")
         #expect(text.contains("2 topics") && text.contains("1 member"), "\(path)")
       }
     }
