@@ -253,8 +253,9 @@ enum Help {
     parley user identities NAME [--json]
     parley user recover NAME [--keep-identity ID]
 
-    Manages the users of the site. role ends the sessions and tokens of the user, except with --keep-sessions. reset prints a password reset link, valid once, for a day. With --second-factor it
-    removes the two-step sign-in and the passkeys instead, for a user who lost the authenticator app and the recovery codes.
+    Manages the users of the site. role ends the sessions and tokens of the user, except with --keep-sessions. reset prints a
+    password reset link, valid once, for a day. With --second-factor it removes the two-step sign-in and the passkeys instead, for
+    a user who lost the authenticator app and the recovery codes.
     recover takes a stolen account from the thief: it removes the password, the two-step sign-in, passkeys, linked accounts and
     the email address, ends all sessions, tokens and connected apps, and prints a password reset link. --keep-identity spares a
     linked account.
