@@ -68,9 +68,7 @@ enum ServeCommand {
     metrics.use(server)
     let metricsServer = try await metricsServer(sockets.metrics, metrics, limits, logError)
     outgoing.start()
-    let events = MachineEvents(data: folder.path)
-    events.start(now: Clock.wall() / 1_000_000)
-    if let restore = try? await store.lastRestore() { events.restored(restore.report, at: restore.at) }
+    let events = await machineEvents(folder, store)
     let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let status = StatusReporter(
       api, origin, certificates, publicNames: addresses.publicOrigins.map(\.host), push: outgoing.push,
@@ -112,6 +110,13 @@ enum ServeCommand {
     await store.close()
     events.stop()
     return 0
+  }
+
+  private static func machineEvents(_ folder: DataFolder, _ store: Store) async -> MachineEvents {
+    let events = MachineEvents(data: folder.path)
+    events.start(now: Clock.wall() / 1_000_000)
+    if let restore = try? await store.lastRestore() { events.restored(restore.report, at: restore.at) }
+    return events
   }
 
   private static func makeAPI(
