@@ -1,4 +1,4 @@
-import ParleyJSON
+public import ParleyJSON
 public import ParleyModel
 
 /// A small persistent key-value store of the app: the last user, and the cached server configuration.
@@ -135,5 +135,26 @@ public struct OwnSession: Sendable {
     client.token = nil
     for name in ["user", "asked", "verified"] { store.write(name, nil) }
     if let failure { throw failure }
+  }
+}
+
+/// The server has accepted the password and asks for a code of the authenticator app, or a recovery code.
+public struct SignInChallenge: Sendable, Hashable {
+  /// For `confirmSignIn`.
+  public let text: String
+  /// After that the user begins with the password again.
+  public let expiresAt: Timestamp
+
+  /// Nil if the sign-in failed for another reason.
+  public init?(_ fault: ClientFault) {
+    guard let problem = fault.problem, problem.code == "second_factor_required" else { return nil }
+    do throws(JSONError) {
+      var object = try JSONValue(parsing: problem.representation.bytes).object()
+      var params = try object.object("params")
+      text = try params.string("challenge")
+      expiresAt = try params.read("expires_at")
+    } catch {
+      return nil
+    }
   }
 }
