@@ -111,7 +111,7 @@ private let mayBeUnsafe: Set<String> = [
   "Server/Imports/Bytes/SourceFile.swift",
   "Server/Imports/Bytes/SourceFolder.swift",
   "Server/Storage/Backup/Backups.swift",
-  "Server/Storage/Backup/ScheduledBackups.swift",
+  "Server/Storage/Backup/Scheduled/ScheduledBackups.swift",
   "Server/Storage/Engine/BackgroundReaders.swift",
   "Server/Storage/Engine/DataFolder.swift",
   "Server/Storage/Engine/Disk.swift",
