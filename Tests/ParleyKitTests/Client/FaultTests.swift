@@ -116,7 +116,7 @@ import Testing
       text.matches(of: /public [a-z ]*(?:func|init|subscript)[^{]*?\bthrows\(([\w.]+)\)/).map { String($0.1) }
     }
     #expect(thrown.contains("CacheFault") && thrown.contains("ClientFault"))
-    #expect(Set(thrown).subtracting(conforming) == ["JSONError", "LiveSocket.Ending", "TransportFailure"])
+    #expect(Set(thrown).subtracting(conforming) == ["Ending", "JSONError", "TransportFailure"])
   }
 
   @Test func `a failure of a model is a fault`() {

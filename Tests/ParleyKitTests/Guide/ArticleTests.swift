@@ -43,9 +43,7 @@ import ParleyTransport
       let staff = try await Self.client(server)
       let garden = try await staff.send(.createForum(title: "Garden", visibility: .public)).forum
       let parley = try await Folder.asStandard(folder.path + "/standard") {
-        let first = try await Self.parley(server, Daemon.password)
-        await first.stop()
-        return try await Self.parley(server, Daemon.password)
+        try await Self.parley(server, Daemon.password)
       }
       try await Self.sendHello(parley)
       try await parley.sendAll()
