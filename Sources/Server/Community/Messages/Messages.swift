@@ -285,14 +285,16 @@ extension Community {
 }
 
 extension ReadTransaction {
-  /// The messages of a page whose items name them. The page ends at `ListPage.maxBytes`.
+  /// The messages of a page whose items name them. The page ends at `ListPage.maxBytes`. `extra` is the size of the rest of an
+  /// item, such as a snippet.
   func messages<Item>(
-    of page: inout ListPage<Item>, _ request: PageRequest, by key: (Item) -> ListKey, _ id: (Item) -> ID<Message>?
+    of page: inout ListPage<Item>, _ request: PageRequest, extra: Int = 0, by key: (Item) -> ListKey,
+    _ id: (Item) -> ID<Message>?
   ) throws(Refusal) -> [Message] {
     let found = try messages(page.items.compactMap(id))
     let count = page.items.count
     let sizes = try sizes(of: found)
-    page.cut(request, by: key) { item in id(item).flatMap { sizes[$0] } ?? 0 }
+    page.cut(request, by: key) { item in (id(item).flatMap { sizes[$0] } ?? 0) + extra }
     guard page.items.count < count else { return found }
     let kept = Set(page.items.compactMap(id))
     return found.filter { kept.contains($0.id) }

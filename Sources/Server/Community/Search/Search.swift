@@ -69,7 +69,7 @@ extension Community {
         search.features.insert(.mention(try tx.userID(mention, for: caller, "mention")))
       }
       var page = try tx.page(of: search, request)
-      let hits = try tx.messages(of: &page, request.page, by: { ListKey($0) }) { $0 }
+      let hits = try tx.messages(of: &page, request.page, extra: 4_096, by: { ListKey($0) }) { $0 }
       // The best hits have no next page.
       if search.order != .newest { page.next = nil }
       if request.isAscending { page.items.reverse() }
