@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from browsing import PASSWORD, BrowsingTest
+from browsing import PASSWORD, TOP, BrowsingTest
 from playwright.sync_api import expect
 
 
@@ -20,6 +20,8 @@ class FirstHour(BrowsingTest):
         owner.add_init_script("addEventListener('click', (event) => { if (event.isTrusted) window.clicked(); }, true);")
         self.open(owner, f"/setup/{self.set_up_code()}")
         owner.get_by_label("Community name").fill("The Allotment")
+        owner.locator("input[type=file]").set_input_files(TOP / "Public/icon-touch.png")
+        owner.get_by_role("slider").fill("150")
         self.photograph(owner, "first-run-1")
         owner.get_by_role("button", name="Continue").click()
         owner.get_by_label("Display name").fill("Ada Lovelace")
@@ -39,6 +41,12 @@ class FirstHour(BrowsingTest):
         expect(owner.locator(".empty").get_by_role("link", name="Invite people")).to_have_attribute("href", "/admin/invites")
         steps = owner.get_by_role("region", name="First steps")
         expect(steps.get_by_role("link", name="Invite people")).to_be_visible()
+        expect(steps.get_by_role("textbox", name="Invite link")).to_have_value(address)
+        steps.get_by_role("button", name="Copy").click()
+        self.assertEqual(owner.evaluate("navigator.clipboard.readText()"), address)
+        steps.get_by_text("QR code for the invite link").click()
+        expect(steps.get_by_role("img", name="QR code for the invite link")).to_be_visible()
+        self.assertEqual(owner.evaluate("fetch('/api/v1/settings').then((it) => it.json()).then((it) => [it.hue, !!it.icon_file])"), [150, True])
         expect(steps.get_by_role("link", name="Turn on notifications")).to_have_attribute("href", "/you/notifications")
         steps.get_by_role("button", name="Make the first backup").click()
         expect(steps.get_by_role("listitem").filter(has_text="backup").get_by_role("img", name="Done")).to_be_visible()

@@ -17,6 +17,9 @@ function rolesBy(site) {
   return site.me.role === 'owner' ? ['member', 'guest', 'moderator', 'admin'] : ['member', 'guest', 'moderator'];
 }
 
+/** The key in the session storage of the code that the first run has made. */
+export const firstInviteKey = (site) => `invite of ${site.me.id}`;
+
 export const inviteAddress = (code) => `${location.origin}/i/${code}`;
 
 export async function createInvite(site, changed) {

@@ -5,7 +5,9 @@ import { el, icon, refill } from '../core/dom.js';
 import { loadSheet } from '../core/sheet.js';
 import { say, sayProblem } from '../core/text/text.js';
 import { iconButton } from '../parts/forms/button.js';
+import { copyLine } from '../parts/forms/copyline.js';
 import { toast } from '../parts/overlays/toast.js';
+import { firstInviteKey, inviteAddress } from './createinvite.js';
 
 /** Fills the node with the steps that are left, unless the owner has closed the list. */
 export async function firstSteps(shell, node) {
@@ -29,17 +31,31 @@ export async function firstSteps(shell, node) {
   ];
   const close = async () => {
     node.hidden = true;
+    sessionStorage.removeItem(firstInviteKey(site));
     await changePreferences(site, { first_steps: false }).catch(() => {});
   };
   const isDone = steps.every(([, done]) => done);
   if (isDone) return close();
+  const link = await inviteLink(sessionStorage.getItem(firstInviteKey(site)));
   refill(
     node,
     el('div.section-head', null, el('h2.section-title', null, say('steps.title')), iconButton('close', say('act.close'), { on: close })),
-    el('ul.first-steps', null, steps.map(([name, done, to]) => el('li', { class: done ? 'is-done' : '' }, step(name, done, to)))),
+    el('ul.first-steps', null, steps.map(([name, done, to]) => [
+      el('li', { class: done ? 'is-done' : '' }, step(name, done, to)),
+      name === 'invite' && !done && link,
+    ])),
   );
   node.hidden = false;
   return undefined;
+}
+
+/** The link of the first run's invite: to copy, and as a code for a camera. */
+async function inviteLink(code) {
+  if (!code) return null;
+  const { qr } = await import('../core/pictures/qr.js');
+  const address = inviteAddress(code);
+  const words = say('invite.qr');
+  return el('li.first-invite', null, copyLine(say('invite.link'), address), el('details', null, el('summary', null, words), el('div.qr', null, qr(address, words))));
 }
 
 function step(name, isDone, to) {

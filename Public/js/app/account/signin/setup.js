@@ -10,13 +10,12 @@ import { field } from '../../parts/forms/field.js';
 import { loadSettingsSheet } from '../../parts/lists/settingnav.js';
 import { pictureField } from '../../parts/forms/picture.js';
 import { toast } from '../../parts/overlays/toast.js';
-import { inviteAddress } from '../../admin/createinvite.js';
+import { firstInviteKey, inviteAddress } from '../../admin/createinvite.js';
 import { signInForm, sentence } from './form.js';
 import { newcomer } from './newcomer.js';
 import { loadForums } from '../../state/forums.js';
 
 /** The key of the first invite, one for each setup link. */
-const firstInviteKey = () => `invite of ${location.pathname}`;
 
 export async function setUp(shell, { code }) {
   const { site } = shell;
@@ -122,10 +121,10 @@ function you(shell, code, chosen, onward) {
 
 /** The code of an invite for the first users. A reload shows the same one. */
 async function firstInvite(site) {
-  const kept = sessionStorage.getItem(firstInviteKey());
+  const kept = sessionStorage.getItem(firstInviteKey(site));
   if (kept) return kept;
   const { code } = await site.call('POST', '/invites', { body: {} });
-  sessionStorage.setItem(firstInviteKey(), code);
+  sessionStorage.setItem(firstInviteKey(site), code);
   return code;
 }
 
@@ -177,7 +176,6 @@ function begin(shell) {
       }
       await changePreferences(site, { first_steps: true });
       await loadForums(site);
-      sessionStorage.removeItem(firstInviteKey());
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });
     },

@@ -21,8 +21,6 @@ import { fetchUser } from '../../state/fetchuser.js';
 
 /** Maximum number of names in the sentence about a reaction; the others are counted. */
 const NAMED = 3;
-/** The time that a deletion can be undone, in milliseconds. */
-const UNDO_TIME = 8_000;
 
 export class MessageActions {
   /** @param {object} options shell, site, stream, conversation, forum, now, field, cannot, canModerate; some change */
@@ -175,7 +173,7 @@ export class MessageActions {
   async delete(message) {
     const deletions = (this.site.deletions ??= new Deletions(this.site));
     const { operation, signal } = await deletions.add({ ...message, conversation_id: this.conversation.id });
-    const isTakenBack = await toast(say('delete.done'), { undo: () => {}, time: UNDO_TIME, signal });
+    const isTakenBack = await toast(say('delete.done'), { undo: () => {}, signal });
     if (!(await deletions.end(operation, isTakenBack)) && isTakenBack) toast(say('problem.gone'));
   }
 

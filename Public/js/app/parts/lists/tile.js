@@ -25,7 +25,7 @@ export function tile(forum, { href, creator, unread = 0, topics = 0, at, last, m
       'span.tile-picture',
       { class: forum.icon_file || forum.icon_url ? '' : 'is-drawn' },
       el('img', { src: forum.icon, alt: '', loading: 'lazy', decoding: 'async', width: 320, height: 107 }),
-      creator && el('span.tile-creator', { title: displayName(creator) }, avatar(creator, { size: 1 })),
+      creator && el('span.tile-creator', { title: displayName(creator) }, avatar(creator, { size: 2 })),
     ),
     el(
       'span.tile-words',
