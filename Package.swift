@@ -124,7 +124,7 @@ let server: [Target] = [
       "Access/README.md", "Forums/README.md", "Messages/README.md", "SignIn/README.md", "Users/README.md",
       "Webhooks/README.md",
     ], "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub",
-    "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto"),
+    "WebPush", "WebAuthn", "OAuth", "OIDC", "Mail", "ParleyCrypto", "ParleyJSON"),
   sources(
     "Previews", in: "Sources/Server/Previews", settings: cold, "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
   sources(

@@ -1,4 +1,5 @@
 import Glibc
+import ParleyJSON
 import ParleyNetworking
 import Storage
 import Synchronization

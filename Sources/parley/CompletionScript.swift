@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// Completion scripts for shells, from the table of commands.
 enum CompletionScript {
   static func script(for shell: String) -> String? {

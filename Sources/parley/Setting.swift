@@ -1,5 +1,6 @@
 import API
 import Dialects
+import ParleyJSON
 import Web
 
 /// A setting: a command-line flag, and an environment variable of the same name. `--help` and the README print this
@@ -34,7 +35,7 @@ struct Setting: Sendable {
 
   /// The values of a repeatable setting in one text.
   func list(_ text: String) -> [String] {
-    text.split(separator: ",").map { String($0.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+    text.split(separator: ",").map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
       .filter { !$0.isEmpty }
   }
 

@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyNetworking
 
 /// The settings file `parley.conf`: lines `name = value`, comments and empty lines.

@@ -62,8 +62,7 @@ private let mayImport: [String: Set<String>] = [
   "Storage": ["CParleyLinux", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON", "Dispatch"],
   "Community": [
     "ParleyModel", "ParleyMarkup", "Media", "Imports", "Storage", "PubSub", "WebPush", "WebAuthn", "OAuth", "OIDC",
-    "Mail",
-    "ParleyCrypto", "Dispatch",
+    "Mail", "ParleyCrypto", "ParleyJSON", "Dispatch",
   ],
   "Previews": ["ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"],
   "Webhooks": [

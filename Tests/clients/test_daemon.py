@@ -60,6 +60,12 @@ class Drain(ServingTest):
 
 
 class Size(ServingTest):
+    def test_the_binary_has_no_regular_expressions(self):
+        """One search by characters links 0.85 MB; `TextSearch.swift` has its replacement."""
+        symbols = subprocess.run(["nm", "--format=just-symbols", PARLEY], check=True, capture_output=True, text=True).stdout.split()
+        self.assertGreater(len(symbols), 1_000)
+        self.assertEqual([name for name in symbols if name.startswith("$s17_StringProcessing")], [])
+
     def test_the_stripped_binary_stays_below_the_documented_size(self):
         # In MB of 1,024 × 1,024 bytes, as `make dist-check` counts.
         documented = int(re.search(r"stripped\s+binary stays below (\d+) MB", (TOP / "Sources/README.md").read_text())[1])

@@ -1,6 +1,7 @@
 """`parley export` writes the site, or the data of a user, as JSON Lines, files and pages without scripts."""
 
 import contextlib
+import html
 import io
 import json
 import re
@@ -19,6 +20,8 @@ from servers import PARLEY
 from serving import ServingTest, call, parley
 
 PASSWORD = "wool and needles"
+# A quote before a combining mark is one character, and ends an attribute nonetheless.
+DESCRIPTION = "A \"red\" rose\"\u0301 onerror=alert(4)"
 HOSTILE = "<script>alert(1)</script> & \"quoted\" <img src=x onerror=alert(2)>"
 
 
@@ -82,7 +85,7 @@ class Export(ServingTest):
         Image.new("RGB", (8, 8)).save(picture, "PNG")
         rose = cls.upload("ada", "rose.png", "image/png", picture.getvalue())
         cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {
-            "text": "![](attachment:1) ![none](attachment:2)", "attachments": [rose], "descriptions": ["A \"red\" rose"]})
+            "text": "![](attachment:1) ![none](attachment:2)", "attachments": [rose], "descriptions": [DESCRIPTION]})
         wrong = cls.ask("ada", "POST", f"/conversations/{cls.room}/messages", {"text": "Misspeled"})
         cls.ask("ada", "PATCH", f"/messages/{wrong['id']}", {"text": "Misspelled"})
         file = cls.upload("ada", "gone.txt", "text/plain", b"a deleted file")
@@ -179,7 +182,7 @@ class Export(ServingTest):
         self.assertIn(f"Knitting {HOSTILE}", index.text)
         written = archive.read(f"conversations/{self.room}.html").decode()
         # A placed picture is not repeated below the text.
-        self.assertEqual(written.count(f'<img src="../{rose["path"]}" alt="A &quot;red&quot; rose"'), 1)
+        self.assertEqual(written.count(f'<img src="../{rose["path"]}" alt="{html.escape(DESCRIPTION)}"'), 1)
         self.assertIn("![none](attachment:2)", written)
         room = Page(written)
         self.assertIn("Misspelled", room.text)

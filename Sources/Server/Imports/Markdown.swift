@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// Text that means the same in Markdown.
 enum Markdown {
   /// Escapes what would be a link.
@@ -29,7 +31,7 @@ enum Markdown {
   /// A line of at most `limit` characters without white space at its ends, for a title.
   static func title(_ text: String, limit: Int = 80) -> String? {
     let line = text.split(whereSeparator: \.isNewline).lazy
-      .map { $0.trimmingPrefix { $0.isWhitespace || $0 == "#" || $0 == ">" || $0 == "*" } }
+      .map { $0.drop { $0.isWhitespace || $0 == "#" || $0 == ">" || $0 == "*" } }
       .first { !$0.isEmpty }
     guard let line else { return nil }
     guard line.count > limit else { return String(line) }

@@ -27,8 +27,8 @@ struct SourceClock {
   /// `2024-01-31 12:00:00.123` of a dump, in UTC.
   func dumped(_ text: String?, of what: String) throws(ImportFault) -> Int64 {
     guard let text else { throw bad("none", what) }
-    var iso = Substring(text).replacing(" ", with: "T")
-    if iso.hasSuffix("+00") { iso = iso.dropLast(3)[...] }
+    var iso = text.replacing(" ", with: "T")
+    if iso.hasSuffix("+00") { iso.removeLast(3) }
     return try time(iso + "Z", of: what)
   }
 

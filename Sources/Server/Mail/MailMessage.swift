@@ -1,3 +1,4 @@
+import ParleyJSON
 public import ParleyModel
 import ParleyWire
 

@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyWire
 
 /// The client of a request, with its secret if it has one (RFC 6749 §2.3.1).

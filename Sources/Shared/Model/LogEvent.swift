@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A line of the server's log that programs may search for: a stable name, fields, and a sentence for people.
 package enum LogEvent: String, Sendable, CaseIterable {
   case start, stop, reload, migration, backup, restore, hook, certificate, alert

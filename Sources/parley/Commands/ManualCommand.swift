@@ -1,3 +1,5 @@
+import ParleyJSON
+
 extension Command {
   static let manual = Command(
     "manual", operands: ["[PAGE]"], summary: "print a manual page",

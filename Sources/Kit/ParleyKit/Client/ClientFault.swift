@@ -67,11 +67,17 @@ public enum ClientFault: Error, Sendable, Hashable {
     switch self {
     case .refused(let problem): problem.retryAfter.map { .seconds(min($0, Self.maxRetryDelay)) }
     case .interrupted(let reason):
-      reason.firstMatch(of: /retry in (\d{1,8}) ms/).flatMap { Int($0.1) }.map { .milliseconds($0) }
+      Self.milliseconds(after: "retry in ", in: reason).map { .milliseconds($0) }
     case .offline, .untrusted, .timedOut, .captivePortal, .invalidResponse, .tooLarge, .unreadable, .userChanged,
       .cancelled, .unfinished, .storageFailed:
       nil
     }
+  }
+
+  private static func milliseconds(after words: String, in reason: String) -> Int? {
+    guard let found = reason.firstRange(of: words) else { return nil }
+    let digits = reason[found.upperBound...].prefix { $0.isASCII && $0.isNumber }
+    return digits.count <= 8 && reason[digits.endIndex...].hasPrefix(" ms") ? Int(digits) : nil
   }
 
   /// Seconds.

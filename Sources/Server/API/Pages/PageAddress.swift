@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyModel
 import ParleyWire
 

@@ -1,5 +1,6 @@
 // A poll on pages and in feeds: its options with their counts. Voting takes an account.
 
+import ParleyJSON
 import ParleyModel
 
 extension Poll {
@@ -28,7 +29,7 @@ extension Poll {
   private func writeClosing(to html: inout TagWriter, at time: Int64) {
     guard let closesAt else { return html.text(html.words[.pollOpen]) }
     guard !isClosed(at: time) else { return html.text(html.words[.pollClosed]) }
-    let parts = html.words[.pollCloses].split(separator: "{at}", omittingEmptySubsequences: false)
+    let parts = html.words[.pollCloses].split(by: "{at}")
     html.text(String(parts[0]))
     html.time(closesAt)
     html.text(parts.dropFirst().joined())

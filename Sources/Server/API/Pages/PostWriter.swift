@@ -1,6 +1,7 @@
 // Messages as articles, in topics, rooms and feeds of users.
 
 import Community
+import ParleyJSON
 import ParleyMarkup
 import ParleyModel
 

@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A message as Slack's webhooks take it: `text`, or `blocks` in its place, and `attachments`.
 struct SlackMessage {
   private let body: LooseJSON

@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyMarkup
 public import Storage
 

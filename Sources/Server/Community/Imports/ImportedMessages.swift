@@ -1,6 +1,7 @@
 // Messages of a source, in chunks of one transaction.
 
 import Imports
+import ParleyJSON
 import ParleyModel
 import Storage
 

@@ -2,6 +2,7 @@
 // numbered words, and the domains one table, each with the set of its rules as bits. So a text is read once for all
 // rules: each of its words costs one look-up, and at most `Bounds.rulePhraseWords` steps if a phrase begins with it.
 
+import ParleyJSON
 import ParleyModel
 import Synchronization
 

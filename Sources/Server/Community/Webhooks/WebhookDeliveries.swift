@@ -2,6 +2,7 @@
 // Rights are those of the owner when the event is read.
 
 import ParleyCrypto
+import ParleyJSON
 public import ParleyModel
 public import PubSub
 public import Storage

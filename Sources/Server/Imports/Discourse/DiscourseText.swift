@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// Converts the Markdown of Discourse: uploads, quotations and mentions.
 struct DiscourseText {
   private var raw: String

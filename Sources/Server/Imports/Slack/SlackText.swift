@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// Converts mrkdwn, the markup of Slack, to Markdown (api.slack.com, "Formatting text for app surfaces").
 struct SlackText {
   private let raw: String

@@ -1,3 +1,5 @@
+import ParleyJSON
+
 /// A backup to restore.
 public enum BackupSource: Sendable, Equatable {
   /// A tar archive.

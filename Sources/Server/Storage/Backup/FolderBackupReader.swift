@@ -1,4 +1,5 @@
 import ParleyCrypto
+import ParleyJSON
 
 /// Reads a backup of a `BackupFolder` and verifies the hash of every byte that its sums name. It accepts exactly the output of
 /// `FolderBackupMaker` and throws a `BackupDamage` for anything else.

@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleySQLite
 
 extension Check {
@@ -35,7 +36,7 @@ private enum CheckClauses {
     let lines = definition.split(separator: "\n").map { line in
       String(line.firstRange(of: "--").map { line[..<$0.lowerBound] } ?? line)
     }
-    return lines.joined(separator: " ").split(separator: "check (").dropFirst().map { rest in
+    return lines.joined(separator: " ").split(by: "check (").dropFirst().map { rest in
       var depth = 1
       return String(
         rest.prefix { character in

@@ -1,3 +1,4 @@
+import ParleyJSON
 import Storage
 
 /// The units of systemd for a site.

@@ -7,6 +7,7 @@
 // /usr/share/parley; its scripts keep the previous ones in /usr/lib/parley/previous. These are two steps: a record of the intended
 // state lets the next run complete them.
 
+import ParleyJSON
 import ParleyNetworking
 import Storage
 

@@ -1,6 +1,7 @@
 // A scheduled backup as one tar archive, in the form that `parley backup` writes. It is made while it is sent, so it needs no space.
 
 import ParleyCrypto
+import ParleyJSON
 
 public struct ScheduledBackupArchive: Sendable {
   fileprivate struct Entry: Sendable {

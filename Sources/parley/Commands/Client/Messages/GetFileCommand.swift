@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyKit
 import ParleyModel
 
