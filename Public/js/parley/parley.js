@@ -9,12 +9,13 @@ import { compareIds } from './ids.js';
 import { Mirror } from './mirror.js';
 import { Outbox } from './outbox.js';
 import { Pages } from './pages.js';
-import { TabVisibility, Presences, shown } from './presence.js';
+import { Presences } from './presence.js';
 import { Problem } from './problem.js';
 import { DeliveryReceipts } from './receipts.js';
 import { Rows, putMe, unknownAge } from './reducer.js';
 import { eraseCopy, lock, lockedFor, unlock, unseal } from './sealing.js';
 import { eraseOthers, openStore, patience, put } from './store.js';
+import { Subscriptions } from './subscriptions.js';
 import { Sync } from './sync.js';
 import { Tabs } from './tabs.js';
 import { backOff, isAbort, wait, within } from './time.js';
@@ -81,29 +82,12 @@ import { MessageWindow } from './window.js';
 
 /** The time that the answer of `GET /server` stays fresh, in milliseconds. */
 const day = 24 * 60 * 60 * 1000;
-/** The time without a visible tab until the user is away, in milliseconds. */
-const aMinute = 60_000;
 
 export class Parley {
   /** @type {Map<string, Set<(detail: any) => void>>} */
   #listeners = new Map();
   /** @type {Set<(changes: Change[]) => void>} */
   #changeListeners = new Set();
-  /**
-   * The topics that each tab watches, by the tab's name.
-   * @type {Map<string, string[]>}
-   */
-  #topicsByTab = new Map();
-  /**
-   * The tabs that are visible or were visible a moment ago.
-   * @type {Set<string>}
-   */
-  #seen = new Set();
-  /**
-   * The tabs that have the focus now.
-   * @type {Set<string>}
-   */
-  #inFront = new Set();
   /** @type {Set<MessageWindow>} */
   #windows = new Set();
   /**
@@ -112,8 +96,9 @@ export class Parley {
    */
   #early = new Set();
   #isStandby = false;
-  #isLeaving = false;
   #presences = new Presences();
+  /** @type {Subscriptions} */
+  #subscriptions;
   /** @type {import('./live.js').LiveState} */
   #connection = 'offline';
   /** @type {Problem | null} */
@@ -169,7 +154,7 @@ export class Parley {
     const store = {
       ...opened,
       update: (...transition) => {
-        const isOver = this.#isClosed || this.#isLeaving || this.#isErased || this.#locked !== null;
+        const isOver = this.#isClosed || this.#subscriptions.isLeaving || this.#isErased || this.#locked !== null;
         return isOver ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(...transition);
       },
     };
@@ -200,36 +185,30 @@ export class Parley {
         this.tabs.tell({ kind: 'standby' });
         this.#readUnannounced();
       },
-      onGone: (tab) => this.#forgetTab(tab),
+      onGone: (tab) => {
+        this.#subscriptions.forget(tab);
+        // A closed tab may have stored changes that it did not announce.
+        this.#readUnannounced();
+      },
     });
-    this.visibility = new TabVisibility({ after: options.awayAfter ?? aMinute, onChange: () => this.#announceTab() });
+    this.#subscriptions = new Subscriptions({ tabs: this.tabs, mirror, sync: () => this.sync, awayAfter: options.awayAfter });
+    this.visibility = this.#subscriptions.visibility;
     client.onActivity = (underWay) => this.#emit('activity', underWay);
     this.on('presence', (said) => this.#presences.note(said));
   }
 
   #begin() {
     this.tabs.start();
-    this.visibility.start();
-    this.#announceTab();
+    this.#subscriptions.start();
     globalThis.addEventListener?.('online', this.#isBack);
-    for (const name of ['pagehide', 'pageshow']) globalThis.addEventListener?.(name, this.#leaves);
-    globalThis.document?.addEventListener('visibilitychange', this.#turns);
   }
-
-  #turns = () => this.#announceTab();
 
   /** Whether a tab of this device has the focus, so that the user needs no notification. */
   get isInFront() {
-    return this.#inFront.size > 0;
+    return this.#subscriptions.isInFront;
   }
 
   #isBack = () => this.outbox.kick({ isBack: true });
-
-  /** Removes a closed tab's subscriptions and tells the other tabs. The store closes itself. */
-  #leaves = (/** @type {Event} */ { type }) => {
-    this.#isLeaving = type === 'pagehide';
-    this.#announceTab();
-  };
 
   // The cache.
 
@@ -635,71 +614,7 @@ export class Parley {
    * @param {string} topic `conversation:12`, `forum:3`, or `presence`. @returns {() => void} Ends it.
    */
   subscribe(topic) {
-    this.#topics.push(topic);
-    this.#announceTab();
-    let isOpen = true;
-    return () => {
-      if (!isOpen) return;
-      isOpen = false;
-      this.#topics.splice(this.#topics.indexOf(topic), 1);
-      this.#announceTab();
-    };
-  }
-
-  /**
-   * The topics that this tab watches.
-   * @type {string[]}
-   */
-  #topics = [];
-
-  /** Announces this tab's topics. Presence is subscribed only while a tab is visible. */
-  #announceTab() {
-    const isSeen = this.visibility.isVisible && !this.#isLeaving;
-    const topics = this.#isLeaving ? [] : this.#topics.filter((topic) => isSeen || topic !== 'presence');
-    const isInFront = !this.#isLeaving && globalThis.document?.visibilityState !== 'hidden';
-    const state = { kind: 'tab', tab: this.tabs.id, topics, isSeen, isInFront, isLeaving: this.#isLeaving };
-    this.#noteTab(state);
-    this.tabs.tell(state);
-  }
-
-  /** @param {{ tab: string, topics: string[], isSeen: boolean, isInFront: boolean, isLeaving: boolean }} state */
-  #noteTab({ tab, topics, isSeen, isInFront, isLeaving }) {
-    if (isInFront) this.#inFront.add(tab);
-    else this.#inFront.delete(tab);
-    if (topics.length > 0) this.#topicsByTab.set(tab, topics);
-    else this.#topicsByTab.delete(tab);
-    // A reloaded tab is back at once. A closed one makes the user away after the same time as a hidden one.
-    if (isLeaving && tab !== this.tabs.id && this.#seen.has(tab)) {
-      clearTimeout(this.#goesAway);
-      this.#goesAway = setTimeout(() => {
-        this.#goesAway = undefined;
-        this.#subscribeAll();
-      }, this.options.awayAfter ?? aMinute);
-    }
-    if (isSeen) this.#seen.add(tab);
-    else this.#seen.delete(tab);
-    this.#subscribeAll();
-  }
-
-  #subscribeAll() {
-    const all = new Set([...this.#topicsByTab.values()].flat());
-    for (const topic of all) if (/^(conversation|user):/.test(topic) && this.mirror.isOwn(topic)) all.delete(topic);
-    this.sync?.subscribe(all);
-    const isSeen = this.#seen.size > 0;
-    if (isSeen) this.#staysHere();
-    // After the last tab closes, the user is offline, or back at once after a reload: never `away`.
-    if (isSeen || (!this.#isLeaving && this.#goesAway === undefined)) this.sync?.present(isSeen ? 'online' : 'away', shown(this.#inFront, this.#topicsByTab));
-  }
-
-  /**
-   * Runs out when a closed tab makes the user away.
-   * @type {ReturnType<typeof setTimeout> | undefined}
-   */
-  #goesAway;
-
-  #staysHere() {
-    clearTimeout(this.#goesAway);
-    this.#goesAway = undefined;
+    return this.#subscriptions.add(topic);
   }
 
   /**
@@ -945,7 +860,7 @@ export class Parley {
     const isGone = (/** @type {Change} */ change) => change.table === 'conversations' && !('row' in change);
     this.mirror.apply(changes);
     // The views of a conversation that the user has left follow it by themselves, if it is still readable.
-    if (changes.some(isGone)) this.#subscribeAll();
+    if (changes.some(isGone)) this.#subscriptions.renew();
     // From the next hello on the server says it by itself.
     if (isShown === false && this.me?.show_presence) this.sync?.presentAnew();
     for (const listener of this.#changeListeners) listener(changes);
@@ -974,7 +889,7 @@ export class Parley {
         if (this.tabs.isLeader) this.#tellState();
         break;
       case 'tab':
-        this.#noteTab(message);
+        this.#subscriptions.note(message);
         if (this.tabs.isLeader && message.topics.includes('presence'))
           for (const one of this.#presences.all) this.tabs.tell({ kind: 'emit', name: 'presence', detail: one });
         break;
@@ -986,7 +901,7 @@ export class Parley {
         break;
       case 'leader':
         // A new tab requests the topics of the others and announces its own.
-        this.#announceTab();
+        this.#subscriptions.announce();
         if (!this.tabs.isLeader) this.#readUnannounced();
         break;
       case 'erased':
@@ -1006,15 +921,6 @@ export class Parley {
     if (this.sync) return this.sync.fetches.want(name, isShown);
     if (!this.#isStandby) this.#early.add(name);
     return this.tabs.tell({ kind: 'want', name, isShown });
-  }
-
-  /**
-   * Handles the end of another tab, which may have stored changes that it did not announce.
-   * @param {string} tab
-   */
-  #forgetTab(tab) {
-    this.#noteTab({ tab, topics: [], isSeen: false, isInFront: false, isLeaving: true });
-    this.#readUnannounced();
   }
 
   /** Reads changes on disk that no tab announced: the writing tab was closed, or this tab was not listening yet. */
@@ -1055,13 +961,12 @@ export class Parley {
     });
     if (!isFirst) {
       // The previous leader may have closed without a message; the other tabs announce their topics again.
-      for (const tabs of [this.#inFront, this.#seen, this.#topicsByTab]) tabs.clear();
-      this.#announceTab();
+      this.#subscriptions.reset();
       await this.#readUnannounced();
       if (this.#isClosed) return;
     }
     this.tabs.tell({ kind: 'leader' });
-    this.#subscribeAll();
+    this.#subscriptions.renew();
     try {
       if (this.#locked !== null && !(await this.#unlock(this.#locked))) return;
       // Before the outbox: it must not send the messages of one user as another.
@@ -1148,10 +1053,7 @@ export class Parley {
     if (this.#isClosed) return;
     this.#isClosed = true;
     globalThis.removeEventListener?.('online', this.#isBack);
-    for (const name of ['pagehide', 'pageshow']) globalThis.removeEventListener?.(name, this.#leaves);
-    globalThis.document?.removeEventListener('visibilitychange', this.#turns);
-    this.visibility.stop();
-    this.#staysHere();
+    this.#subscriptions.stop();
     this.sync?.stop();
     this.receipts?.stop();
     this.outbox.stop();

@@ -29,12 +29,10 @@ export class Presences {
 
 /**
  * The conversations that visible tabs show, up to the server's limit.
- * @param {Set<string>} tabs
- * @param {Map<string, string[]>} topics By tab.
+ * @param {string[]} topics Those of the visible tabs.
  */
-export function shown(tabs, topics) {
-  const watched = [...tabs].flatMap((tab) => topics.get(tab) ?? []);
-  return [...new Set(watched.flatMap((it) => it.split('conversation:')[1] ?? []))].sort().slice(0, 16);
+export function shown(topics) {
+  return [...new Set(topics.flatMap((it) => it.split('conversation:')[1] ?? []))].sort().slice(0, 16);
 }
 
 /** Whether this tab is visible. A short absence does not count. */

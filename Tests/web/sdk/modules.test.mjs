@@ -17,7 +17,7 @@ const MAX_FILE = 300;
 const MAX_FOLDER = 20;
 /** Half of a file of the library is documentation. `parley.js` has the public methods of one class. */
 const MAX_LIBRARY_FILE = 750;
-const MAX_PARLEY = 1_150;
+const MAX_PARLEY = 1_100;
 /** A folder imports folders before it, and no folder beside it. Folders that are not named are screens. */
 const LAYERS = [['core'], ['state', 'parts'], ['screens'], ['shell'], ['main.js']];
 
