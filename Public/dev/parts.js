@@ -31,6 +31,7 @@ import { choice, field } from '/js/app/parts/forms/field.js';
 import { forumChoice } from '/js/app/parts/forms/forumchoice.js';
 import { savingForm } from '/js/app/parts/forms/form.js';
 import { rateField } from '/js/app/parts/forms/newtoken.js';
+import { forumPicture } from '/js/app/parts/user/forumpicture.js';
 import { groupBadge } from '/js/app/parts/user/groupbadge.js';
 import { formatBar } from '/js/app/parts/composer/format.js';
 import { dayLine, newLine, pill, typingLine } from '/js/app/parts/message/lines.js';
@@ -263,6 +264,11 @@ const parts = {
     avatarPair([grace, lin]),
     avatar(null),
   ],
+  'Forum picture': [20, 32].flatMap((size) => [
+    ...['Garden', '林园', 'عمال', '#42', '🌱'].map((title) => forumPicture({ title }, size)),
+    forumPicture({}, size),
+    Object.assign(forumPicture({ id: '7', icon_file: '8' }, size), { src: picture(120, 'Ga') }),
+  ]),
   'Group badge': [groupBadge({ name: 'gardeners', hue: 140 }), groupBadge({ name: 'عمال', hue: 20 })],
   'Settings list': [wide(settingGroups('Your settings', SETTINGS))],
   'Settings beside': [
