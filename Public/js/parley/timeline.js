@@ -25,6 +25,9 @@ export class Timeline {
   /** The number of requests, and of the one whose answer is shown: earlier answers are dropped. */
   #started = 0;
   #shown = 0;
+  /** The same for requests for the position. */
+  #positionsStarted = 0;
+  #positionShown = 0;
   /** @type {Map<string, Operation>} The posts and changes that the shown answer may lack, sent or not. */
   #changes = new Map();
   /** @type {(() => void)[]} */
@@ -137,11 +140,17 @@ export class Timeline {
   async #readPosition(request) {
     const { parley, scope, filter } = this;
     const { start } = parley.mirror;
+    const number = ++this.#positionsStarted;
     const query = scope === 'everyone' ? {} : { filter, mentions: scope === 'followedAndMentions' || undefined };
     const position = await parley.client.calls.getTimelinePosition({ query });
-    if (request !== this.#shown) return;
-    this.position = position;
-    if (this.#isKept) await keepAnswer(parley, positionName, position, start);
+    if (request !== this.#shown || number < this.#positionShown) return;
+    await this.#setPosition(position, number, start);
+  }
+
+  /** @param {TimelinePosition} position @param {number} number That of its request. @param {string | null} start That of the mirror at the request. */
+  async #setPosition(position, number, start) {
+    [this.#positionShown, this.position] = [number, position];
+    if (this.#isKept) await keepAnswer(this.parley, positionName, position, start);
     this.#show();
   }
 
@@ -152,10 +161,11 @@ export class Timeline {
   async markRead(post) {
     const { entry } = (post ? this.#entries.find((it) => it.post.id === post.id) : this.#entries[0]) ?? {};
     if (!entry || entry.id === this.position?.message_id) return;
-    const request = this.#shown;
-    this.position = await this.parley.client.calls.markTimelineRead({ body: { message_id: entry.id } });
-    this.#show();
-    await this.#readPosition(request);
+    const { start } = this.parley.mirror;
+    const position = await this.parley.client.calls.markTimelineRead({ body: { message_id: entry.id } });
+    // The answers to earlier requests may be from before.
+    await this.#setPosition(position, ++this.#positionsStarted, start);
+    await this.#readPosition(this.#shown);
   }
 
   /** Fetches the next page. */

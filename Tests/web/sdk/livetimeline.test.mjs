@@ -157,9 +157,10 @@ test('the read position is that of all devices, counts unread posts and stays wi
   await nina.client.calls.markTimelineRead({ body: { message_id: second.id } });
   await until(() => timeline.position.message_id === second.id && timeline.unread === 0, 'the position of the other device');
   await post(ada, feeds.ada, 'third');
-  await until(() => timeline.unread === 1, 'an unread post');
+  // The position counts a post that an answer in between does not show yet.
+  await until(() => texts(timeline)[0] === 'third' && timeline.unread === 1, 'an unread post');
   await timeline.markRead();
-  await until(() => texts(timeline)[0] === 'third' && timeline.unread === 0, 'the last position');
+  await until(() => timeline.unread === 0, 'the last position');
   const { message_id: position } = timeline.position;
   all.splice(0).forEach((it) => it.close());
 
