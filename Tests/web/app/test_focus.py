@@ -1,4 +1,4 @@
-"""The focus after an action on a row of a list: it stays at the row, or goes to the next one."""
+"""The focus after navigation, and after an action on a row of a list: it stays at the row, or goes to the next one."""
 
 from playwright.sync_api import expect
 from test_flows import Village
@@ -14,6 +14,20 @@ class Focus(Village):
             const rows = [...document.querySelectorAll(".setting-row")];
             return [rows.length, rows.findIndex((it) => it.contains(document.activeElement))];
         }""")
+
+    def test_navigation_moves_it_to_the_title(self):
+        page = self.signed_in("ada")
+        for address, title in (("/forums", "Forums"), ("/you/appearance", "Appearance and shortcuts"), ("/", "Inbox")):
+            with self.subTest(address=address):
+                self.go(page, address)
+                expect(page.get_by_role("heading", name=title, level=1)).to_be_focused()
+        # A room has no composer to focus on a phone, or its keyboard would cover the messages.
+        phone = self.signed_in("grace", "phone")
+        phone.locator(".bottom-bar").get_by_role("link", name="Forums").tap()
+        phone.get_by_role("main").get_by_role("link", name="Garden").first.tap()
+        phone.get_by_role("link", name="Room").tap()
+        expect(phone.get_by_role("log")).to_be_visible()
+        expect(phone.get_by_role("heading", name="Garden", level=1)).to_be_focused()
 
     def test_it_goes_to_the_row_after_a_removed_one(self):
         ada = self.tokens["ada"]

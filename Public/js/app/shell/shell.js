@@ -157,8 +157,9 @@ export class Shell {
     const scroller = this.main.querySelector('.page-body');
     if (scroller && restore?.scroll) scroller.scrollTop = restore.scroll;
     // After the first page the focus stays at the start, so that the first stop is the skip link.
-    if (this.hasShown && !page.keepsFocus && !isTyping(document.activeElement))
-      this.main.focus({ preventScroll: true });
+    const keepsFocus = page.keepsFocus && document.activeElement !== document.body;
+    if (this.hasShown && !keepsFocus && !isTyping(document.activeElement))
+      (this.main.querySelector('h1[tabindex]') ?? this.main).focus({ preventScroll: true });
     this.hasShown = true;
   }
 

@@ -137,7 +137,7 @@ export function pageBar(title, { second, back, picture, actions = [], search = '
     el(
       'div.page-bar-words',
       null,
-      el('h1.page-bar-title', { dir: 'auto' }, title),
+      el('h1.page-bar-title', { dir: 'auto', tabindex: '-1' }, title),
       second && el('p.mark.one-line.page-bar-second', { dir: 'auto' }, second),
     ),
     actions,
