@@ -94,6 +94,27 @@ class Keyboard(Village):
         page.keyboard.press("j")
         expect(page.locator("a.topic-row:focus")).to_have_count(0)
 
+    def test_tooltips_show_the_keys(self):
+        said = self.say("Which key answers?")
+        page = self.signed_in("ada")
+        self.room(page)
+        message = page.locator(f"[data-id='{said['id']}']")
+        message.hover()
+        reply = message.get_by_role("button", name="Reply", exact=True)
+        expect(reply).to_have_attribute("title", "Reply (r)")
+        self.go(page, f"/f/{self.garden['id']}-garden/new")
+        bold = page.get_by_role("button", name="Bold", exact=True)
+        expect(bold).to_have_attribute("title", "Bold (Ctrl B)")
+        # Turned off, single letters are not shown.
+        self.command(page, "appear", "Appearance and shortcuts")
+        page.get_by_role("switch", name="Single-key shortcuts").uncheck()
+        self.eventually(page, False, lambda: self.call("GET", "/me", token=self.tokens["ada"])["preferences"].get("letters"))
+        self.room(page)
+        message.hover()
+        expect(reply).to_have_attribute("title", "Reply")
+        self.go(page, f"/f/{self.garden['id']}-garden/new")
+        expect(bold).to_have_attribute("title", "Bold (Ctrl B)")
+
     def test_a_letter_undoes_the_last_action(self):
         first, second = (self.say(f"Said by mistake {number}", "ada") for number in (1, 2))
         page = self.signed_in("ada")

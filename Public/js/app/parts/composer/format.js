@@ -2,6 +2,7 @@
 
 import { el, icon } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
+import { tooltip } from '../forms/button.js';
 import { menu } from '../overlays/menu.js';
 
 /** The toolbar's buttons: name, drawing or sign, and what they do to the field. */
@@ -20,11 +21,14 @@ const FORMATS = {
 /** The formats that a narrow bar moves into a menu, the first ones first. */
 const RARE = ['spoiler', 'numbered', 'code', 'heading', 'quote', 'list', 'link'];
 
-/** The formats of keys with Ctrl or ⌘. A link needs a selection: otherwise the key opens the command menu. */
+/** The formats of keys with Ctrl or ⌘. */
+const KEYS = { b: 'bold', i: 'italic', k: 'link' };
+
+/** The format of a key. A link needs a selection: otherwise the key opens the command menu. */
 export function formatOf(event, input) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return null;
-  if (event.key === 'k') return input.selectionStart === input.selectionEnd ? null : 'link';
-  return { b: 'bold', i: 'italic' }[event.key] ?? null;
+  if (event.key === 'k' && input.selectionStart === input.selectionEnd) return null;
+  return KEYS[event.key] ?? null;
 }
 
 export function format(input, name) {
@@ -37,14 +41,15 @@ export function format(input, name) {
 export function formatBar(input) {
   const buttons = Object.entries(FORMATS).map(([name, [sign]]) => {
     const label = say(`format.${name}`);
+    const key = Object.keys(KEYS).find((it) => KEYS[it] === name);
     return el(
       'button.format-button',
-      { title: label, dir: 'ltr', aria: { label }, data: { format: name }, on: { click: () => format(input, name) } },
+      { title: tooltip(label, key && `Ctrl ${key.toUpperCase()}`), dir: 'ltr', aria: { label }, data: { format: name }, on: { click: () => format(input, name) } },
       sign === 'link' ? icon('link') : sign,
     );
   });
   const open = () => {
-    const items = buttons.filter((it) => it.hidden).map(({ title, dataset }) => ({ words: title, on: () => format(input, dataset.format) }));
+    const items = buttons.filter((it) => it.hidden).map(({ ariaLabel, dataset }) => ({ words: ariaLabel, on: () => format(input, dataset.format) }));
     menu(more, items, say('format.all'));
   };
   const more = el(

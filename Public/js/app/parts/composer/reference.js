@@ -21,7 +21,7 @@ export function referenceBar(leave) {
         node,
         icon(editing ? 'edit' : 'reply'),
         el('span.one-line', null, el('strong', null, title), ' ', about.text ?? ''),
-        iconButton('close', say(editing ? 'composer.leaveEdit' : 'composer.leaveReply'), { on: leave }),
+        iconButton('close', say(editing ? 'composer.leaveEdit' : 'composer.leaveReply'), { on: leave, key: 'Esc' }),
       );
     },
   };

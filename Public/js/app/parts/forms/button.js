@@ -19,12 +19,16 @@ export function button(words, { kind = 'plain', picture, type = 'button', on, di
   return node;
 }
 
-/** A drawing alone: its name is spoken and shown by the pointer. */
-export function iconButton(picture, label, { on, pressed, disabled, data, kind } = {}) {
+/** A tooltip with the key of the action. Single letters can be turned off. */
+export const tooltip = (label, key) =>
+  !key || (key.length === 1 && document.documentElement.dataset.letters) ? label : `${label} (${key})`;
+
+/** A drawing alone: its name is spoken, and shown by the pointer, with its key. */
+export function iconButton(picture, label, { on, pressed, disabled, data, kind, key } = {}) {
   const node = el(
     'button.icon-button',
     {
-      title: label,
+      title: tooltip(label, key),
       aria: { label, pressed: pressed ?? null },
       disabled: !!disabled,
       data: data ?? {},

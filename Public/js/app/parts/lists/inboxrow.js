@@ -33,8 +33,8 @@ export function inboxRow({ key, upTo, href, picture, title, forum, author, text,
         (author || text) && el('span.second.one-line', { dir: 'auto' }, author && [el('bdi', null, displayName(author)), ': '], text),
       ),
     ),
-    onSeen && iconButton('check', say('inbox.dismiss'), { on: onSeen, data: { act: 'seen' } }),
-    onLater && iconButton('clock', say('inbox.later'), { on: onLater, data: { act: 'later' } }),
+    onSeen && iconButton('check', say('inbox.dismiss'), { on: onSeen, data: { act: 'seen' }, key: 'e' }),
+    onLater && iconButton('clock', say('inbox.later'), { on: onLater, data: { act: 'later' }, key: 'h' }),
   );
 }
 

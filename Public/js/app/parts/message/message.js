@@ -168,8 +168,8 @@ function bringTools(node, act) {
         'div.message-tools',
         null,
         !isTouch && recentEmoji(QUICK).map((emoji) => quickReaction(emoji, act)),
-        !isTouch && iconButton('react', say('act.react'), { on: (event) => act('pick', event.currentTarget) }),
-        !isTouch && iconButton('reply', say('act.reply'), { on: () => act('reply') }),
+        !isTouch && iconButton('react', say('act.react'), { on: (event) => act('pick', event.currentTarget), key: '+' }),
+        !isTouch && iconButton('reply', say('act.reply'), { on: () => act('reply'), key: 'r' }),
         iconButton('more', say('act.more'), { on: (event) => act('more', event.currentTarget), data: { act: 'more' } }),
       ),
     );
