@@ -249,11 +249,26 @@ class SigningIn(Village):
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", name="Messages").first).to_be_visible()
 
+    def test_long_rules_are_folded_until_they_are_read(self):
+        ada = self.tokens["ada"]
+        self.call("PATCH", "/settings", {"rules": "\n\n".join(f"Rule {n}: close the gate." for n in range(1, 20))}, ada)
+        self.addCleanup(self.call, "PATCH", "/settings", {"rules": "Be kind."}, ada)
+        page = self.page(self.context("phone"))
+        self.open(page, f"/i/{self.invite}")
+        expect(page.get_by_label("Display name")).to_be_in_viewport()
+        self.assert_accessible(page, "folded rules")
+        page.get_by_role("button", name="Read all").click()
+        expect(page.get_by_role("button", name="Read all")).to_have_count(0)
+        page.get_by_text("Rule 19: close the gate.").scroll_into_view_if_needed()
+        expect(page.get_by_text("Rule 19: close the gate.")).to_be_in_viewport(ratio=1)
+        self.assert_above(page.get_by_text("Rule 19: close the gate."), page.get_by_label("Display name"))
+
     def test_an_invite_shows_the_inviter_and_the_rules_before_any_field(self):
         page = self.page(self.context("phone"))
         self.open(page, f"/i/{self.invite}")
         expect(page.get_by_text("Ada invited you to The Allotment.")).to_be_visible()
         self.assert_above(page.get_by_text("Be kind."), page.get_by_label("Display name"))
+        expect(page.get_by_role("button", name="Read all")).to_have_count(0)
         page.get_by_label("Display name").fill("Katherine")
         page.get_by_label("Username", exact=True).fill("grace")
         page.get_by_label("Password").fill(PASSWORD)

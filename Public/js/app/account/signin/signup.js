@@ -3,6 +3,7 @@
 import { displayName } from '../../core/displayname.js';
 import { el } from '../../core/dom.js';
 import { say } from '../../core/text/text.js';
+import { button } from '../../parts/forms/button.js';
 import { avatar } from '../../parts/user/avatar.js';
 import { rich } from '../../parts/message/rich.js';
 import { signInForm, link } from './form.js';
@@ -64,8 +65,15 @@ const haveAccount = (address = '/') => [
   el('a', { href: signInAddress(address) }, say('act.signIn')),
 ];
 
+/** Long rules are folded until they or a link in them gets the focus. */
 function rules(settings) {
-  return settings.rules
-    ? el('section.sign-in-rules', null, el('h2', null, say('signIn.rules')), rich(settings.rules))
-    : null;
+  if (!settings.rules) return null;
+  const unfold = () => text.classList.add('is-whole');
+  const text = el('div.sign-in-rules-text', { tabindex: '-1', on: { focusin: unfold } }, rich(settings.rules));
+  const more = button(say('signIn.readAll'), { kind: 'quiet', on: () => text.focus({ preventScroll: true }) });
+  new ResizeObserver(() => {
+    more.hidden = text.scrollHeight <= text.clientHeight;
+    text.classList.toggle('is-cut', !more.hidden);
+  }).observe(text);
+  return el('section.sign-in-rules', null, el('h2', null, say('signIn.rules')), text, more);
 }
