@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyWire
 
 /// Text of header fields. No value of it has a line break that is not folding, so no text can add a field.

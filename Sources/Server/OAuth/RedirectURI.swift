@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyWire
 
 /// A registered redirect URI. Requests name it exactly, with one exception: the port of a loopback address (RFC 8252 §7.3).

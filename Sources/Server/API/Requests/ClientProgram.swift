@@ -1,6 +1,7 @@
 // Short words for the client of a request, for lists of sessions and sign-ins.
 
 import Community
+import ParleyJSON
 import ParleyWire
 package import Web
 

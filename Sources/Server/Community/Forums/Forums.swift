@@ -1,5 +1,6 @@
 // Forums and the forum list.
 
+import ParleyJSON
 public import ParleyModel
 import Storage
 

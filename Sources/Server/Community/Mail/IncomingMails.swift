@@ -5,6 +5,7 @@
 // once an hour, and without an envelope sender, so two programs never answer each other for ever.
 
 public import Mail
+import ParleyJSON
 public import ParleyModel
 import Storage
 import Synchronization

@@ -1,3 +1,4 @@
+import ParleyJSON
 import ParleyWire
 
 /// A backup of Discourse: its archive, the folder of it, or the dump of its database. Rows come from the `COPY` blocks of

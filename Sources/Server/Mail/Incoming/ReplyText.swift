@@ -1,6 +1,8 @@
 // The new text of a reply. Mail programs add the message that is answered, below or above, with a line that introduces it, and
 // a signature. The rules know the words of the six languages of the app; a quote with `>` is recognized in each language.
 
+import ParleyJSON
+
 enum ReplyText {
   static func withoutQuotes(_ text: String) -> String {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(\.trimmedSpace)

@@ -1,6 +1,7 @@
 // Lists of topics by conditions. A part of a title has no index: the titles of the forum are read in chunks, in the order
 // of the list, until the slice is full. So are topics by creation, whose index has no tags.
 
+import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 

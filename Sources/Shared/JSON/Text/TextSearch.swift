@@ -1,24 +1,26 @@
 /// Search and replacement by UTF-8 bytes. The functions of the same names in `_StringProcessing` compare whole characters:
 /// a quote followed by a combining mark is another character for them, so an escape made of them misses it. That module
 /// would also add 0.85 MB of regular expressions to the program.
-package extension StringProtocol {
-  /// The first occurrence of a text. An empty text occurs at the start.
-  func firstRange(of text: String) -> Range<Index>? {
-    let bytes = utf8
-    let wanted = text.utf8
+package extension Collection<UInt8> {
+  /// The first occurrence of other bytes. No bytes occur at the start.
+  func firstRange(of wanted: some Collection<UInt8>) -> Range<Index>? {
     guard let first = wanted.first else { return startIndex..<startIndex }
     var start = startIndex
-    while let found = bytes[start...].firstIndex(of: first) {
+    while let found = self[start...].firstIndex(of: first) {
       var (end, next) = (found, wanted.startIndex)
-      while next < wanted.endIndex, end < endIndex, bytes[end] == wanted[next] {
-        end = bytes.index(after: end)
-        next = wanted.index(after: next)
+      while next < wanted.endIndex, end < endIndex, self[end] == wanted[next] {
+        formIndex(after: &end)
+        wanted.formIndex(after: &next)
       }
       if next == wanted.endIndex { return found..<end }
-      start = bytes.index(after: found)
+      start = index(after: found)
     }
     return nil
   }
+}
+
+package extension StringProtocol {
+  func firstRange(of text: String) -> Range<Index>? { utf8.firstRange(of: text.utf8) }
 
   func contains(_ text: String) -> Bool { firstRange(of: text) != nil }
 
