@@ -67,7 +67,7 @@ class Arranging(Village):
     def test_a_failed_move_is_undone_and_the_next_move_works(self):
         page = self.signed_in("ada")
         self.go(page, "/admin/forums")
-        first = page.locator(".arrange-forum").first
+        first = page.locator(".arrange-forum .one-line").first
         title = first.text_content()
         down = page.get_by_role("button", name=f"Move {title} down", exact=True)
         # The change and the reload both fail.
@@ -79,12 +79,12 @@ class Arranging(Village):
         page.unroute_all()
         down.click()
         expect(first).not_to_have_text(title)
-        wanted = page.locator(".arrange-forum").all_text_contents()
+        wanted = page.locator(".arrange-forum .one-line").all_text_contents()
         self.eventually(page, wanted, lambda: [it for _, *forums in self.seen(page) for it in forums])
         # The other tests start with the first order.
         page.get_by_role("button", name=f"Move {title} up", exact=True).click()
         expect(first).to_have_text(title)
-        wanted = page.locator(".arrange-forum").all_text_contents()
+        wanted = page.locator(".arrange-forum .one-line").all_text_contents()
         self.eventually(page, wanted, lambda: [it for _, *forums in self.seen(page) for it in forums])
 
     def test_it_fits_a_phone_and_is_hidden_from_members(self):
