@@ -28,11 +28,11 @@ export async function profile(shell, column) {
   const face = el('div.profile-face', null, avatar(site.me, { size: 4 }));
   const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => take(() => site.client.calls.deleteAvatar({ id: 'me' })) });
   drawn.hidden = true;
-  /** Shows the avatar on the server: a generated or an uploaded one. */
+  /** Shows the avatar on the server, a generated or an uploaded one: the event of a change arrives later than its answer. */
   const look = async () => {
     const { headers } = await fetch(site.me.avatar, { cache: 'reload' });
     drawn.hidden = headers.get('content-type')?.startsWith('image/svg') ?? true;
-    refill(face, avatar(site.me, { size: 4 }));
+    refill(face, avatar({ avatar: site.me.avatar }, { size: 4 }));
   };
   const take = async (work) => {
     try {
