@@ -132,7 +132,7 @@ import Testing
       let answer = try await client.send(request)
       #expect(answer.status == 200 && !answer.body.isEmpty)
     }
-    var user = Request<RawResponse>(.get, "/api/v1/me")
+    var user = Request<RawResponse>(.get, "/api/v1/users/me")
     user.base = ""
     #expect(String(decoding: try await client.send(user).body, as: UTF8.self).contains(#""ada""#))
     do throws(ClientFault) {

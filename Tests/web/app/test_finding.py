@@ -318,7 +318,7 @@ class Finding(Village):
             self.go(page, "/u/lin")
             main = page.get_by_role("main")
             shared = main.get_by_role("navigation", name="Forums in common")
-            expect(shared.get_by_role("link")).to_have_text(["Garden"])
+            expect(shared.get_by_role("link").locator("bdi")).to_have_text(["Garden"])
             topics = main.locator("a.hit")
             expect(topics).to_have_text([re.compile("Hoses.*Garden", re.DOTALL), re.compile("Trellises.*Garden", re.DOTALL)])
             self.photograph(page, f"user-topics-{size}")

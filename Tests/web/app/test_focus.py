@@ -26,7 +26,7 @@ class Focus(Village):
         phone.locator(".bottom-bar").get_by_role("link", name="Forums").tap()
         phone.get_by_role("main").get_by_role("link", name="Garden").first.tap()
         phone.get_by_role("link", name="Room").tap()
-        expect(phone.get_by_role("log")).to_be_visible()
+        expect(phone.get_by_role("form", name="Write a message")).to_be_visible()
         expect(phone.get_by_role("heading", name="Garden", level=1)).to_be_focused()
 
     def test_it_goes_to_the_row_after_a_removed_one(self):
