@@ -96,7 +96,7 @@ class Keyboard(Village):
 
     def test_tooltips_show_the_keys(self):
         said = self.say("Which key answers?")
-        page = self.signed_in("ada")
+        page = self.signed_in("grace")
         self.room(page)
         message = page.locator(f"[data-id='{said['id']}']")
         message.hover()
@@ -108,7 +108,7 @@ class Keyboard(Village):
         # Turned off, single letters are not shown.
         self.command(page, "appear", "Appearance and shortcuts")
         page.get_by_role("switch", name="Single-key shortcuts").uncheck()
-        self.eventually(page, False, lambda: self.call("GET", "/me", token=self.tokens["ada"])["preferences"].get("letters"))
+        self.eventually(page, False, lambda: self.call("GET", "/me", token=self.tokens["grace"])["preferences"].get("letters"))
         self.room(page)
         message.hover()
         expect(reply).to_have_attribute("title", "Reply")
