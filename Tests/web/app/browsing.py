@@ -86,7 +86,8 @@ class BrowsingTest(ServingTest):
     def heard(self, message):
         """Records console errors: CSP violations and exceptions, not failed requests and connections."""
         if message.type == "error" and not re.search("Failed to load resource|WebSocket connection to", message.text):
-            self.faults.append(message.text)
+            at = message.location
+            self.faults.append(f"{message.text} ({at['url']}:{at['lineNumber']}, {message.page.url})")
 
     def open(self, page, path="/"):
         page.goto(self.origin + path)
