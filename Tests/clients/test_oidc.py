@@ -925,6 +925,15 @@ class PasswordsOffTest(OIDCTest):
         refused.exception.close()
         self.assertEqual(refused.exception.code, 403)
 
+
+class OwnerRecoveryTest(OIDCTest):
+    """With passwords off. A class of its own, because a recovery ends the sessions and tokens of the owner."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.OPTIONS = ("--password-sign-in=off",)
+        super().setUpClass()
+
     def test_an_owner_recovered_by_the_operator_links_an_account(self):
         url = self.say("setup").strip()
         self.assertTrue(url.startswith(f"{self.origin}/reset/"), url)

@@ -49,7 +49,8 @@ export class Shell {
     site.addEventListener('failed', async ({ detail }) => (await import('./refusals.js')).showRefusal(site, detail));
     site.addEventListener('out', ({ detail }) => (closeOverlays(), this.router.go(site.ban ? '/sign-in' : detail ? location.href : '/', { replace: true })));
     // A hidden page gets no animation frames.
-    document.addEventListener('visibilitychange', () => document.hidden && this.draw());
+    // Later: a picture drawn while the page is left would be a ping, which the policy for connections refuses.
+    document.addEventListener('visibilitychange', () => document.hidden && setTimeout(() => this.draw()));
     for (const name of ['click', 'auxclick'])
       addEventListener(
         name,
