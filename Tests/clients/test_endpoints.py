@@ -103,7 +103,7 @@ class Endpoints(EndpointTest):
         def feed(token):
             return call(self.daemon, "POST", "/conversations", {"kind": "feed", "readers": {"open_to": "users"}}, token)["id"]
 
-        feeds = {feed(token): token for token in (self.token, grace)}
+        feeds = {feed(token): token for token in (grace, self.token)}
         made = self.create(["timeline"], events=["message.created"])
         self.assertEqual(made["topics"], ["timeline"])
         self.receive(made["secret"])
@@ -115,7 +115,8 @@ class Endpoints(EndpointTest):
                 post = call(self.daemon, "POST", f"/conversations/{conversation}/messages", {"text": "pizza party!"}, token)["id"]
                 if follows or token == self.token:
                     sent.append(post)
-        self.until(lambda: len(self.received()) >= len(sent))
+            # The own post is the last one, so the other one has been looked at before its author is followed.
+            self.until(lambda: len(self.received()) >= len(sent))
         self.assertEqual([it["data"]["data"]["id"] for it in self.received()], sent)
 
     def test_the_library_verifies_both_secrets_during_a_rotation(self):

@@ -238,7 +238,7 @@ class Commands(SlashCommandTest):
         self.assertEqual(json.loads(done.stdout)["replies"][0]["visible_to"], "all", done.stderr)
         done = self.run_parley("invoke", "knitting", "/knit bad", env=home)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("can’t be shown", done.stderr)
+        self.assertIn("can't be shown", done.stderr)
 
 
 if __name__ == "__main__":
