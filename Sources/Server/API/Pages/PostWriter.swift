@@ -109,9 +109,15 @@ private struct PlacedImage {
   private static let alt = Array("\" alt=\"".utf8)
   private static let close = Array("\" />".utf8)
 
+  /// An array of its own type would select the search of `_StringProcessing`.
+  private static func range<Bytes: Collection<UInt8>>(of wanted: [UInt8], in html: Bytes) -> Range<Bytes.Index>? {
+    html.firstRange(of: wanted)
+  }
+
   init?(firstIn html: ArraySlice<UInt8>) {
-    guard let open = html.firstRange(of: Self.open), let alt = html[open.upperBound...].firstRange(of: Self.alt),
-      let close = html[alt.upperBound...].firstRange(of: Self.close)
+    guard let open = Self.range(of: Self.open, in: html),
+      let alt = Self.range(of: Self.alt, in: html[open.upperBound...]),
+      let close = Self.range(of: Self.close, in: html[alt.upperBound...])
     else { return nil }
     start = open.lowerBound
     end = close.upperBound
