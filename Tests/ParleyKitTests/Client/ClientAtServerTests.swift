@@ -139,7 +139,7 @@ import Testing
       _ = try await client.send(user.unauthenticated())
       Issue.record("answered without the token")
     } catch { #expect(error.isSignedOut) }
-    let method = Request<RawResponse>(.post, "/api/v1/conversations", body: .object { $0.field("kind", "feed") })
+    let method = Request<RawResponse>(.post, "/conversations", body: .object { $0.field("kind", "feed") })
     #expect(try await client.send(method).status == 201)
   }
 }
