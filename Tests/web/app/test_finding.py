@@ -331,7 +331,7 @@ class Finding(Village):
             self.say("Here", "lin")
             page.locator(".message-name").filter(has_text="Lin").last.click()
             card = page.get_by_role("dialog", name="Lin")
-            expect(card.get_by_role("navigation", name="Forums in common").get_by_role("link")).to_have_text(["Garden"])
+            expect(card.get_by_role("navigation", name="Forums in common").get_by_role("link").locator("bdi")).to_have_text(["Garden"])
             write, follow = card.get_by_role("button", name="Message"), card.get_by_role("button", name="Follow")
             self.assertEqual(self.box(write)["y"], self.box(follow)["y"])
             self.photograph(page, f"user-card-{size}")

@@ -202,6 +202,8 @@ class SearchPage {
 
   /** Keeps the search in the address, so that it can be shared and reloaded. */
   keepAddress(words) {
+    // A page that is still loading has its address already.
+    if (location.pathname !== '/search') return;
     const { within, forum, chosen } = this;
     const isWithin = within && chosen.has(`conversation:${within.id}`);
     const inForum = forum && { [chosen.has(`forum:${forum.id}`) ? 'forum' : 'from']: forum.id };
