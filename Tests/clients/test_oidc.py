@@ -906,10 +906,7 @@ class LogoutTest(OIDCTest):
 
 
 class PasswordsOffTest(OIDCTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.OPTIONS = ("--password-sign-in=off",)
-        super().setUpClass()
+    OPTIONS = ("--password-sign-in=off",)
 
     def test_passwords_open_nothing(self):
         visitor = self.browser()
@@ -927,12 +924,9 @@ class PasswordsOffTest(OIDCTest):
 
 
 class OwnerRecoveryTest(OIDCTest):
-    """With passwords off. A class of its own, because a recovery ends the sessions and tokens of the owner."""
+    """A class of its own, because a recovery ends the sessions and tokens of the owner."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.OPTIONS = ("--password-sign-in=off",)
-        super().setUpClass()
+    OPTIONS = PasswordsOffTest.OPTIONS
 
     def test_an_owner_recovered_by_the_operator_links_an_account(self):
         url = self.say("setup").strip()
