@@ -29,13 +29,19 @@ function parley(answers) {
 
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 
-test('an answer from before the user has read the posts does not move the position back', async () => {
+/** A timeline whose first post is read, while both requests for the position wait. */
+async function read() {
   const answers = [];
   const timeline = new Timeline(parley(answers), () => {}, { scope: 'followedAndMentions' });
   const opening = timeline.open();
   await turn();
   const reading = timeline.markRead();
   await turn();
+  return { answers, timeline, opening, reading };
+}
+
+test('an answer from before the user has read the posts does not move the position back', async () => {
+  const { answers, timeline, opening, reading } = await read();
   assert.deepEqual([timeline.position, timeline.unread], [READ, 0]);
   answers[0](UNREAD);
   await opening;
@@ -46,12 +52,7 @@ test('an answer from before the user has read the posts does not move the positi
 });
 
 test('of two answers the one to the later request counts', async () => {
-  const answers = [];
-  const timeline = new Timeline(parley(answers), () => {}, { scope: 'followedAndMentions' });
-  const opening = timeline.open();
-  await turn();
-  const reading = timeline.markRead();
-  await turn();
+  const { answers, timeline, opening, reading } = await read();
   answers[1](READ);
   await reading;
   answers[0](UNREAD);
