@@ -12,7 +12,7 @@ let wanted;
 export function applyLook(preferences = remembered(), hue = Number(localStorage.getItem('hue') ?? USUAL_HUE)) {
   set('theme', ['light', 'dark'].includes(preferences.theme) ? preferences.theme : null);
   set('density', preferences.density === 'compact' ? 'compact' : null);
-  // Tooltips show no keys.
+  // Tooltips show no single letters.
   set('letters', preferences.letters === false ? 'off' : null);
   const isRows = preferences.shape === 'rows' || preferences.density === 'compact';
   set('shape', isRows ? 'rows' : null);
