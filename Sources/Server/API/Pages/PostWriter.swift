@@ -109,15 +109,10 @@ private struct PlacedImage {
   private static let alt = Array("\" alt=\"".utf8)
   private static let close = Array("\" />".utf8)
 
-  /// An array of its own type would select the search of `_StringProcessing`.
-  private static func range<Bytes: Collection<UInt8>>(of wanted: [UInt8], in html: Bytes) -> Range<Bytes.Index>? {
-    html.firstRange(of: wanted)
-  }
-
   init?(firstIn html: ArraySlice<UInt8>) {
-    guard let open = Self.range(of: Self.open, in: html),
-      let alt = Self.range(of: Self.alt, in: html[open.upperBound...]),
-      let close = Self.range(of: Self.close, in: html[alt.upperBound...])
+    guard let open = html.firstOccurrence(of: Self.open),
+      let alt = html[open.upperBound...].firstOccurrence(of: Self.alt),
+      let close = html[alt.upperBound...].firstOccurrence(of: Self.close)
     else { return nil }
     start = open.lowerBound
     end = close.upperBound

@@ -1,9 +1,11 @@
-/// Search and replacement by UTF-8 bytes. The functions of the same names in `_StringProcessing` compare whole characters:
-/// a quote followed by a combining mark is another character for them, so an escape made of them misses it. That module
-/// would also add 0.85 MB of regular expressions to the program.
+// Search and replacement by UTF-8 bytes. The functions of the same names in `_StringProcessing` compare whole characters:
+// a quote followed by a combining mark is another character for them, so an escape made of them misses it. That module
+// would also add 0.85 MB of regular expressions to the program.
+
 package extension Collection<UInt8> {
-  /// The first occurrence of other bytes. No bytes occur at the start.
-  func firstRange(of wanted: some Collection<UInt8>) -> Range<Index>? {
+  /// The first occurrence of other bytes. No bytes occur at the start. For an array the compiler would prefer the
+  /// `firstRange` of `_StringProcessing`, so this function has a name of its own.
+  func firstOccurrence(of wanted: some Collection<UInt8>) -> Range<Index>? {
     guard let first = wanted.first else { return startIndex..<startIndex }
     var start = startIndex
     while let found = self[start...].firstIndex(of: first) {
@@ -20,7 +22,7 @@ package extension Collection<UInt8> {
 }
 
 package extension StringProtocol {
-  func firstRange(of text: String) -> Range<Index>? { utf8.firstRange(of: text.utf8) }
+  func firstRange(of text: String) -> Range<Index>? { utf8.firstOccurrence(of: text.utf8) }
 
   func contains(_ text: String) -> Bool { firstRange(of: text) != nil }
 
