@@ -12,9 +12,6 @@ import WebAuthn
 @testable import Storage
 
 @Suite struct PasskeyTests {
-  /// Reads of entries that are recorded in the background, 2 ms apart.
-  private static let patience = 10_000
-
   @Test(arguments: TestTransport.allCases)
   func `a passkey is added, signs in, is renamed and deleted`(transport: TestTransport) async throws {
     try await Village.open(transport) { village in
@@ -299,8 +296,7 @@ import WebAuthn
         let entries = try await village.expect(200, .get, "/me/sign-ins?limit=200", as: "grace")
         return entries.texts("data", "result").filter { $0 == "wrong_passkey" }.count
       }
-      for _ in 0..<Self.patience where try await failures() < 6 { try await Task.sleep(for: .milliseconds(2)) }
-      #expect(try await failures() == 6)
+      try await waitUntil { try await failures() == 6 }
     }
   }
 

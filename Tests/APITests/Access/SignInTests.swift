@@ -263,13 +263,9 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         // The sign-in has read the old hash, and waits until a thread is free to check it.
         for _ in 0..<Passwords.laneCount { group.addTask { try await passwords.run { gate.wait() } } }
-        for _ in 0..<Self.patience where passwords.waitingCount < Passwords.laneCount {
-          try await Task.sleep(for: .milliseconds(2))
-        }
+        try await waitUntil { passwords.waitingCount == Passwords.laneCount }
         async let signIn = Self.signIn("grace", in: village)
-        for _ in 0..<Self.patience where passwords.waitingCount <= Passwords.laneCount {
-          try await Task.sleep(for: .milliseconds(2))
-        }
+        try await waitUntil { passwords.waitingCount > Passwords.laneCount }
         try await store.write { tx throws(Refusal) in
           try tx.setPassword(newHash, of: grace)
           try tx.endAllSessions(of: grace)

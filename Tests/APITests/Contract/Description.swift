@@ -73,16 +73,20 @@ struct Description: Sendable {
     try check(body, schema, at: "")
   }
 
-  private static let endpoints = API.endpoints.flatMap { endpoint in
-    endpoint.paths.map { (endpoint, $0.split(separator: "/")) }
+  /// The endpoints with the segments of their paths, by method and number of segments: each answer of the tests is looked up here.
+  private static let endpoints = Dictionary(
+    grouping: API.endpoints.flatMap { endpoint in endpoint.paths.map { (endpoint, $0.split(separator: "/")) } }
+  ) { key($0.0.method, $0.1) }
+
+  private static func key(_ method: ParleyWire.Method, _ segments: [Substring]) -> String {
+    "\(method.name) \(segments.count)"
   }
 
   /// The matching endpoint. Literal segments precede variables, as in the router.
   private static func endpoint(_ method: ParleyWire.Method, _ path: String) -> Endpoint? {
     let parts = path.split(separator: "/")
-    let fitting = endpoints.filter { endpoint, pattern in
-      endpoint.method == method && pattern.count == parts.count
-        && zip(pattern, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    let fitting = (endpoints[key(method, parts)] ?? []).filter { _, pattern in
+      zip(pattern, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
     return fitting.min { one, other in
       one.1.lexicographicallyPrecedes(other.1) { !$0.hasPrefix("{") && $1.hasPrefix("{") }

@@ -21,13 +21,14 @@ final class LineClient {
 
   deinit { close(descriptor) }
 
-  /// The next line. Chunk sizes are lines too.
+  /// The next line. Chunk sizes are lines too, and the chunk without bytes ends the response. Its connection stays open.
   func line() async throws -> String {
     let end = ContinuousClock.now + .seconds(100)
     while true {
       if let lineEnd = received.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: received[..<lineEnd], as: UTF8.self)
         received.removeSubrange(...lineEnd)
+        guard line != "0\r" else { throw NoResponse() }
         return line.last == "\r" ? String(line.dropLast()) : line
       }
       var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -19,7 +19,7 @@ extension Village {
   /// Waits until a long poll or socket has subscribed to a conversation.
   func waitForSubscriber(of conversation: String, at location: SourceLocation = #_sourceLocation) async throws {
     let stream = EventStream.conversation(ID(try #require(Int(conversation))))
-    try await WebhookReceiver.until(at: location) { community.hub.hasAudience(.stream(stream)) }
+    try await waitUntil(at: location) { community.hub.hasAudience(.stream(stream)) }
   }
 
   /// Stores a relation: `follow`, `mute` or `block`.

@@ -98,7 +98,7 @@ import Testing
       try await village.expect(200, .get, "/me", as: "grace")
       // A use of the session is noted after the response.
       let seen = Int(clock.read())
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.rows("select cast(last_seen_at as text) from account where name = 'grace'") == ["\(seen)"]
       }
       clock.add(Self.day - 1)

@@ -115,16 +115,16 @@ import Testing
     return seqs
   }
 
-  @Test func `a thousand messages are paged from any bound in both directions without loss or repeat`() async throws {
+  @Test func `messages are paged from any bound in both directions without loss or repeat`() async throws {
     let clock = StoppedClock()
     try await Village.open(.inMemory, clock: clock.read) { village in
       let room = try await village.garden().room
-      // Five hundred messages of one millisecond, then five hundred of another.
+      // 130 messages of one millisecond, then 130 of another.
       for half in 0..<2 {
-        try await Self.fill(village, room, 500)
+        try await Self.fill(village, room, 130)
         if half == 0 { clock.add(1) }
       }
-      let all = Array(1...1_000)
+      let all = Array(1...260)
       let some = try await village.request(.get, "/conversations/\(room)/messages?limit=200&order=asc", as: "grace")
       let (early, id) = (some["data.3.id"] ?? "", some["data.123.id"] ?? "")
       let (now, later) = ("2027-01-15T08:00:00.000Z", "2027-01-15T08:00:00.001Z")
@@ -149,13 +149,13 @@ import Testing
       }
       let path = "/conversations/\(room)/messages"
       let at = try await village.request(.get, "\(path)?at_time=\(later)&limit=1", as: "grace")
-      #expect(at.int("data.0.seq") == 501 && at.count("data") == 1)
+      #expect(at.int("data.0.seq") == 131 && at.count("data") == 1)
       #expect(try await village.request(.get, "\(path)?before_time=\(now)", as: "grace").count("data") == 0)
       let before = try await village.request(.get, "\(path)?before_time=\(later)&limit=200", as: "grace")
-      #expect(before.int("data.0.seq") == 500)
+      #expect(before.int("data.0.seq") == 130)
       #expect(try await village.request(.get, "\(path)?after_time=\(later)", as: "grace").count("data") == 0)
       let after = try await village.request(.get, "\(path)?after_time=\(now)&order=asc", as: "grace")
-      #expect(after.int("data.0.seq") == 501 && after.count("data") == 50)
+      #expect(after.int("data.0.seq") == 131 && after.count("data") == 50)
       let around = try await village.request(.get, "\(path)?around=\(id)&limit=11&order=asc", as: "grace")
       #expect(around["data.5.id"] == id && around.count("data") == 11)
     }

@@ -300,7 +300,7 @@ import Testing
       #expect(await wait() == 0)
       laptop.leave()
       let grace = village.user("grace")
-      for _ in 1...1_000 where village.community.hub.isInUse(by: grace) { try await Task.sleep(for: .milliseconds(5)) }
+      try await waitUntil { !village.community.hub.isInUse(by: grace) }
       #expect(await wait() == 1)
     }
   }

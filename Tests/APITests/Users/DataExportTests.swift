@@ -16,16 +16,8 @@ import Testing
   @discardableResult
   private static func export(as name: String, in village: Village) async throws -> Answer {
     try await village.expect(202, .post, "/me/export", as: name)
-    try await Self.wait { try await village.request(.get, "/me/export", as: name)["state"] != "running" }
+    try await waitUntil { try await village.request(.get, "/me/export", as: name)["state"] != "running" }
     return try await village.expect(200, .get, "/me/export", as: name)
-  }
-
-  private static func wait(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<2_000 {
-      if try await condition() { return }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    Issue.record("the condition did not hold")
   }
 
   /// A row of an export that a stop has left.

@@ -50,7 +50,7 @@ import Testing
       #expect(first.fields["content-type"] == "application/json")
       for request in received { #expect(try request.verifications(by: secret) == [true]) }
       #expect(Set(received.map(\.id)).count == 20)
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.request(.get, "/webhook-endpoints/\(id)/deliveries", as: "ada").count("data") == 20
       }
       let log = try await village.request(.get, "/webhook-endpoints/\(id)/deliveries", as: "ada")
@@ -77,7 +77,7 @@ import Testing
       try await village.post("two", in: room)
       try await village.expect(200, .put, "/forums/\(forum)/members/@alma", as: "ada")
       try await village.post("three", in: room)
-      try await WebhookReceiver.until { receiver.texts.last == "three" }
+      try await waitUntil { receiver.texts.last == "three" }
       #expect(!receiver.texts.contains("hidden"))
       #expect(receiver.received.allSatisfy { $0.type == "message.created" })
     }
@@ -100,7 +100,7 @@ import Testing
       receiver.answer(204)
       // Events are sent in order: this one comes after all attempts for the others.
       try await village.post("three", in: otherRoom)
-      try await WebhookReceiver.until { receiver.texts.last == "three" }
+      try await waitUntil { receiver.texts.last == "three" }
       // At most one attempt was on its way.
       #expect(receiver.received.count <= count + 2)
       #expect(!receiver.texts.contains("two"))
@@ -117,7 +117,7 @@ import Testing
       let received = try await receiver.wait(for: 5)
       #expect(receiver.texts == ["one", "one", "one", "one", "two"])
       #expect(Set(received.prefix(4).map(\.id)).count == 1)
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.request(.get, "/webhook-endpoints/\(id)/deliveries", as: "ada").count("data") == 5
       }
       let log = try await village.request(.get, "/webhook-endpoints/\(id)/deliveries", as: "ada")
@@ -136,7 +136,7 @@ import Testing
       let id = try await Self.create(["forum:\(forum)/messages"], receiver, in: village).id
       try await village.post("one", in: room)
       _ = try await receiver.wait(for: 2)
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.request(.get, "/webhook-endpoints/\(id)/deliveries", as: "ada").count("data") == 2
       }
       let log = try await village.request(.get, "/webhook-endpoints/\(id)/deliveries", as: "ada")
@@ -151,7 +151,7 @@ import Testing
       let id = try await Self.create(["forum:\(forum)/messages"], receiver, in: village).id
       try await village.post("one", in: room)
       let path = "/webhook-endpoints/\(id)"
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.request(.get, path, as: "ada")["disabled_reason"] == "gone"
       }
       #expect(try await village.request(.get, "/inbox", as: "ada")["data.0.kind"] == "endpoint_disabled")
@@ -173,7 +173,7 @@ import Testing
       try await village.post("one", in: room)
       for hours in 0..<9 {
         // The failure may be recorded after the hours were added.
-        try await WebhookReceiver.until {
+        try await waitUntil {
           clock.add(20)
           return receiver.received.count > hours
         }
@@ -181,7 +181,7 @@ import Testing
       }
       let path = "/webhook-endpoints/\(id)"
       // The first failure may be recorded after some of the hours.
-      try await WebhookReceiver.until {
+      try await waitUntil {
         clock.add(600_000)
         return try await village.request(.get, path, as: "ada")["disabled_reason"] == "failing"
       }
@@ -227,14 +227,14 @@ import Testing
       ).id
       let message = try await village.post("one", in: room)
       let path = "/webhook-endpoints/\(id)/deliveries"
-      try await WebhookReceiver.until { try await village.request(.get, path, as: "ada").count("data") == 1 }
+      try await waitUntil { try await village.request(.get, path, as: "ada").count("data") == 1 }
       try await village.expect(200, .patch, "/messages/\(message)", as: "ada", ["text": "better"])
       let delivery = try await village.request(.get, path, as: "ada")["data.0.id"] ?? ""
       let pending = try await village.expect(202, .post, "\(path)/\(delivery)/redeliver", as: "ada")
       #expect(pending["state"] == "pending" && pending.bool("redelivery") == true && pending.int("attempt") == 2)
       let received = try await receiver.wait(for: 2)
       #expect(receiver.texts == ["one", "better"] && received[0].id == received[1].id)
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.request(.get, path, as: "ada")["data.0.state"] == "delivered"
       }
       // A deleted message is sent without its text.
@@ -256,7 +256,7 @@ import Testing
       // A worker subscribes after its first page, and no longer when it has ended with its position.
       func waitForWorker(isThere: Bool) async throws {
         let stream = EventStream.conversation(ID(try #require(Int(room))))
-        try await WebhookReceiver.until { village.community.hub.hasAudience(.stream(stream)) == isThere }
+        try await waitUntil { village.community.hub.hasAudience(.stream(stream)) == isThere }
       }
       for (cursor, reason) in [("0123456789abcdef01234567.x.1", "epoch"), ("\(epoch).zzz.1", "rewound")] {
         let before = receiver.received.count
@@ -272,7 +272,7 @@ import Testing
         #expect(reset.type == "reset" && reset.data["reason"] as? String == reason)
         #expect(reset.data["cursor"] is String)
         try await village.post("next \(reason)", in: room)
-        try await WebhookReceiver.until { receiver.texts.last == "next \(reason)" }
+        try await waitUntil { receiver.texts.last == "next \(reason)" }
         try await village.expect(204, .delete, "/webhook-endpoints/\(id)", as: "ada")
         try await waitForWorker(isThere: false)
       }
@@ -295,7 +295,7 @@ import Testing
       try await village.post("one", in: room)
       _ = try await receiver.wait(for: 1)
       // Some attempts to store it fail.
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await store.write { tx throws(Refusal) in
           try tx.run { connection in connection.cachedStatementRuns }
         }.contains { $0.key.contains("insert into webhook_delivery") && $0.value >= 2 }
@@ -319,7 +319,7 @@ import Testing
       _ = try await receiver.wait(for: 4)
       _ = try await Self.create(["forum:\(forum)/messages"], receiver, as: "alma", in: village)
       try await village.post("two", in: room)
-      try await WebhookReceiver.until { receiver.texts.contains("two") }
+      try await waitUntil { receiver.texts.contains("two") }
       #expect(receiver.texts == ["one", "one", "one", "one", "two"])
       receiver.release()
       // All six of both.
@@ -333,7 +333,7 @@ import Testing
       let url = "http://127.0.0.1:\(receiver.port)/missing"
       let id = try await Self.create(["forum:\(forum)/messages"], receiver, ["url": url], in: village).id
       try await village.post("one", in: room)
-      try await WebhookReceiver.until {
+      try await waitUntil {
         try await village.request(.get, "/webhook-endpoints/\(id)", as: "ada")["failing_since"] != nil
       }
       try await village.expect(200, .patch, "/webhook-endpoints/\(id)", as: "ada", ["url": receiver.url])

@@ -108,21 +108,7 @@ final class WebhookReceiver: Sendable {
 
   /// Waits for the number of requests, and returns all.
   func wait(for count: Int, at location: SourceLocation = #_sourceLocation) async throws -> [Received] {
-    try await WebhookReceiver.until(at: location) { self.received.count >= count }
+    try await waitUntil(at: location) { self.received.count >= count }
     return received
-  }
-
-  /// Waits for a condition, at most 60 s.
-  static func until(
-    at location: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
-  ) async throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while try await !condition() {
-      guard ContinuousClock.now < end else {
-        Issue.record("the condition is not met", sourceLocation: location)
-        return
-      }
-      try await Task.sleep(for: .milliseconds(5))
-    }
   }
 }

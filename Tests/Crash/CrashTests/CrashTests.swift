@@ -6,7 +6,7 @@ import Testing
 /// covers power cuts.
 @Suite(.serialized) struct CrashTests {
   /// Kills per folder, and the number of folders; more with `PARLEY_CRASHES`.
-  static let rounds = 50
+  static let rounds = 20
   static let folders = max(1, (ProcessInfo.processInfo.environment["PARLEY_CRASHES"].flatMap { Int($0) } ?? 0) / rounds)
 
   @Test(arguments: 1...UInt64(folders))

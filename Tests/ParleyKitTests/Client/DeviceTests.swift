@@ -39,7 +39,7 @@ import Testing
       for await state in await resumed.states() where state == .live { break }
       #expect(await resumed.cache.replica.me?.summary.name == "ada")
       try await resumed.outbox.send(Draft("hello"), in: room)
-      for _ in 0..<10_000 where await !resumed.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+      try await wait { await resumed.outbox.list().isEmpty }
       let last = try await resumed.client.send(.listMessages(in: room, limit: 1)).elements.first
       #expect(last?.message.content?.text == "hello")
       try await resumed.signOut()

@@ -192,7 +192,7 @@ import Testing
       await #expect(throws: ClientFault.self) { try await parley.outbox.sendAndWait(Draft("later still"), in: garden) }
       network.restore()
       await parley.outbox.networkAvailable()
-      for _ in 0..<3_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+      try await wait { await parley.outbox.list().isEmpty }
       #expect(try await parley.outbox.sendAndWait(Draft("last"), in: garden).last?.content?.text == "last")
       await parley.outbox.stop()
     }

@@ -42,7 +42,7 @@ import Testing
         let model = try await show(room, parley)
         try await send(room, parley)
         try await sendFile(photo, room, parley)
-        for _ in 0..<10_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await wait { await parley.outbox.list().isEmpty }
         let sent = try await parley.client.send(.listMessages(in: room, limit: 3)).elements
         #expect(sent.compactMap(\.message.content?.text) == ["Look!", "Bring olives.", "Pizza party! #food"])
         #expect(sent.map(\.message.content?.attachments.count) == [1, 0, 0])
@@ -78,9 +78,7 @@ import Testing
     let view = Task { await room.run() }
     await room.send("Pizza party! #food")
     // End.
-    for _ in 0..<10_000 where room.messages.last?.text != "Pizza party! #food" {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await wait { room.messages.last?.text == "Pizza party! #food" }
     #expect(room.messages.last?.text == "Pizza party! #food")
     view.cancel()
     return room

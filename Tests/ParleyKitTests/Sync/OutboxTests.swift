@@ -518,7 +518,7 @@ private final class SmallDisk: CacheStore {
       #expect(try await ada.outbox.sendAll(in: garden)?.problem?.code == "invalid")
       #expect(await ada.outbox.list().map(\.kind) == [.send, .send])
       try await ada.outbox.start()
-      for _ in 0..<20_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
+      try await wait { await ada.outbox.list().count <= 1 }
       await ada.outbox.stop()
       #expect(await ada.outbox.list(.send).map(\.failure?.problem?.code) == ["invalid"])
       #expect(try await site.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])

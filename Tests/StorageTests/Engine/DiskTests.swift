@@ -32,7 +32,7 @@ import Testing
   }
 
   /// The number of schedules per loss mode; more with `PARLEY_POWER_CUTS`.
-  static let schedules = ProcessInfo.processInfo.environment["PARLEY_POWER_CUTS"].flatMap { UInt64($0) } ?? 70
+  static let schedules = ProcessInfo.processInfo.environment["PARLEY_POWER_CUTS"].flatMap { UInt64($0) } ?? 30
 
   @Test(arguments: [FAULTY_LOSE_ALL, FAULTY_LOSE_WRITES, FAULTY_LOSE_SECTORS])
   func `every acknowledged message and change survives a power cut exactly once and in order`(
