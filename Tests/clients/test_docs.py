@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 import unittest
 from html.parser import HTMLParser
 from importlib.machinery import SourceFileLoader
@@ -13,7 +12,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urldefrag, urljoin
 
-from servers import BUILD, PARLEY, TOP, VENV_PYTHON
+from servers import BUILD, PARLEY, TOP, VENV_PYTHON, wait_for
 from serving import ServingTest, call, parley
 
 PAGES = TOP / "Documentation" / "pages"
@@ -41,13 +40,6 @@ def names():
 def command(data, *arguments, given=""):
     return subprocess.run([PARLEY, *arguments, "--data", data], input=given, capture_output=True, text=True, timeout=60,
                           check=True).stdout.strip()
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition never holds"
-        time.sleep(0.01)
 
 
 class Elements(HTMLParser):

@@ -99,6 +99,14 @@ class Server:
         self.stop()
 
 
+def wait_for(condition, seconds=60):
+    """Waits until a condition is true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition never holds"
+        time.sleep(0.01)
+
+
 def accepts(port):
     with socket.socket() as probe:
         probe.settimeout(10)

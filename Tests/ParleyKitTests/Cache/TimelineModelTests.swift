@@ -137,6 +137,25 @@ import Testing
     #expect(await offline.cache.timelinePosition == nil)
   }
 
+  @Test func `authors that a snapshot lacks are requested again`() async throws {
+    try await SocketSite.open { site in
+      let linus = try site.client("linus")
+      let feed = try await linus.send(.createConversation(.feed)).conversation.id
+      _ = try await linus.send(.postMessage(in: feed, "one"))
+      let grace = try Parley(
+        try site.client("grace"), clock: Outbox.Clock(now: TestSite.ticking), open: SiteClient.open
+      ) { MemoryStore() }
+      let model = TimelineModel(grace, .everyone)
+      await model.refresh()
+      try await wait { model.users[site.id("linus")] != nil }
+      try await grace.sync.catchUp()
+      #expect(await grace.cache.user(site.id("linus")) == nil)
+      try await wait { model.users[site.id("linus")] == nil }
+      await model.refresh()
+      try await wait { model.users[site.id("linus")] != nil }
+    }
+  }
+
   @Test func `mentions, all feeds and a filter are timelines, too`() async throws {
     try await SocketSite.open { site in
       let linus = try site.client("linus")
