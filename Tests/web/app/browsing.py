@@ -1,6 +1,7 @@
 """A test case with one daemon and one browser, and helpers for user flows in the app."""
 
 import json
+import os
 import re
 import time
 import unittest
@@ -25,6 +26,13 @@ AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "res
 IS_WHOLE = """() => !document.querySelector("main.page :is(.skeleton, [aria-busy='true'])")
   && [...document.images].every((it) => it.complete || it.loading === 'lazy')
   && document.getAnimations().every((it) => it.playState !== 'running' || it.effect.getComputedTiming().endTime === Infinity)"""
+
+
+def keep_screenshot(page, name):
+    """Keeps a screenshot for people, if PARLEY_SCREENSHOTS is set: the tests need none, and drawing them takes much of their time."""
+    if "PARLEY_SCREENSHOTS" in os.environ:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
 
 class BrowsingTest(ServingTest):
@@ -178,10 +186,9 @@ class BrowsingTest(ServingTest):
     # Checks.
 
     def photograph(self, page, name):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.frames(page)
         page.wait_for_function(IS_WHOLE)
-        page.screenshot(path=SCREENSHOTS / f"{name}.png")
+        keep_screenshot(page, name)
 
     def assert_accessible(self, page, name, rules=None):
         """Checks with all rules of `AXE`, or with `rules`."""

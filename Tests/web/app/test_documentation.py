@@ -3,7 +3,7 @@ language."""
 
 import unittest
 
-from browsing import SCREENSHOTS, SIZES, BrowsingTest
+from browsing import SIZES, BrowsingTest, keep_screenshot
 from playwright.sync_api import expect
 from test_offline import IS_CACHED
 
@@ -13,7 +13,6 @@ PAGES = {"start": "/docs/", "errors": "/docs/errors/", "messages": "/docs/messag
 
 class Documentation(BrowsingTest):
     def test_every_page_without_javascript(self):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         for size in SIZES:
             for scheme in ("light", "dark"):
                 context = self.context(size, scheme, java_script_enabled=False)
@@ -24,7 +23,7 @@ class Documentation(BrowsingTest):
                         expect(page.locator("h1")).to_be_visible()
                         # A search that cannot work is not shown.
                         expect(page.get_by_role("search")).to_be_hidden()
-                        page.screenshot(path=SCREENSHOTS / f"docs-{name}-{size}-{scheme}.png")
+                        keep_screenshot(page, f"docs-{name}-{size}-{scheme}")
                         self.assert_fits(page, name)
                 # The languages of an example are radio buttons.
                 page.goto(f"{self.origin}/docs/messages/")

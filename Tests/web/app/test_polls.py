@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta, timezone
 
-from browsing import SCREENSHOTS, SIZES
+from browsing import SIZES, keep_screenshot
 from playwright.sync_api import expect
 from test_offline import Cached
 
@@ -326,7 +326,6 @@ class Visitors(Polls):
             "title": "The tool shed", "text": "Which colour?", "poll": {"options": ["Green", "Blue & white"]}}, self.tokens["grace"])
         first = self.newest(topic["id"])
         self.vote(first, "lin", 1)
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         for size in SIZES:
             for scheme in ("light", "dark"):
                 with self.subTest(size=size, scheme=scheme):
@@ -338,7 +337,7 @@ class Visitors(Polls):
                     expect(poll).to_contain_text("1 person voted · Open")
                     self.assert_accessible(page, "a poll for visitors")
                     self.assert_fits(page, "a poll for visitors")
-                    page.screenshot(path=SCREENSHOTS / f"visitor-poll-{size}-{scheme}.png")
+                    keep_screenshot(page, f"visitor-poll-{size}-{scheme}")
         page = self.page(self.context(java_script_enabled=False))
         page.goto(f"{self.origin}/t/{topic['id']}")
         expect(page.locator(".poll")).to_contain_text("Blue & white")

@@ -2,7 +2,7 @@
 
 import re
 
-from browsing import SCREENSHOTS
+from browsing import keep_screenshot
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -144,23 +144,17 @@ class Tags(Village):
         expect(rows).to_have_text([re.compile("Garlic bread"), re.compile("Planting")])
         page.context.set_offline(False)
 
-    @staticmethod
-    def picture(page, name):
-        """A picture without waiting for scripts."""
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=SCREENSHOTS / f"{name}.png")
-
     def test_visitor_pages_have_tags_without_scripts(self):
         for size in ("desktop", "phone"):
             with self.subTest(size=size):
                 page = self.page(self.context(size, java_script_enabled=False))
                 page.goto(f"{self.origin}/f/{self.garden['id']}")
-                self.picture(page, f"tags-visitor-{size}")
+                keep_screenshot(page, f"tags-visitor-{size}")
                 self.assert_fits(page, "visitor page with tags")
                 page.get_by_role("link", name="#garlic", exact=True).first.click()
                 expect(page.locator(".row h2")).to_have_text(["Garlic bread", "Planting"])
-                self.picture(page, f"tags-visitor-filtered-{size}")
+                keep_screenshot(page, f"tags-visitor-filtered-{size}")
                 page.get_by_role("link", name="Planting").click()
                 expect(page.locator(".tags a")).to_have_text(["#garlic", "#autumn", "#beds", "#mulch", "#frost"])
-                self.picture(page, f"tags-visitor-topic-{size}")
+                keep_screenshot(page, f"tags-visitor-topic-{size}")
                 page.context.close()

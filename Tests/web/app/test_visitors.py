@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from browsing import PASSWORD, SCREENSHOTS, SIZES, TOP
+from browsing import PASSWORD, SIZES, TOP, keep_screenshot
 from playwright.sync_api import expect
 from test_faces import photograph
 from test_flows import Village
@@ -52,7 +52,6 @@ class Visitors(Village):
         }
 
     def test_every_page_without_javascript(self):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         for size in SIZES:
             for scheme in ("light", "dark"):
                 page = self.page(self.context(size, scheme, java_script_enabled=False))
@@ -66,7 +65,7 @@ class Visitors(Village):
                         self.assertGreaterEqual(self.box(sign_in)["height"], 43 if size == "phone" else 31)
                         width = page.locator("html").evaluate("it => it.scrollWidth")
                         self.assertLessEqual(width, SIZES[size][0], "wider than the window")
-                        page.screenshot(path=SCREENSHOTS / f"visitor-{name}-{size}-{scheme}.png")
+                        keep_screenshot(page, f"visitor-{name}-{size}-{scheme}")
 
     def test_every_page_is_accessible(self):
         for size in SIZES:
