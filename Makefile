@@ -43,10 +43,12 @@ test: ## install the test tools and run all tests; one part: Tests/run NAME
 bench: build ## measure beside nginx, uWebSockets, matrix-synapse, ejabberd, NATS and C on sqlite3 in one run
 	@Tests/bench/run
 
-soak: build ## load one server for MINUTES=10 and watch its memory and descriptors; send it 2 GB; all Autobahn cases
+soak: build ## load one server for MINUTES=10 and watch its memory and descriptors; send it 2 GB; all Autobahn cases; look at every page
 	@Tests/bench/soak $(or $(MINUTES),10)
 	@PARLEY_LARGE_FILE=2000 Tests/clients/run test_files
 	@Tests/autobahn/run --all
+	@PARLEY_THOROUGH=1 Tests/web/run browser
+	@Tests/web/run sheets
 
 endure: packages ## crash, cut the power, fuzz and play schedules TIMES=20 as often as the tests do
 	@Tests/endure $(or $(TIMES),20)

@@ -1,6 +1,6 @@
 """Makes contact sheets of the screenshots that the browser tests keep in `.build/screenshots`: `sheet-*.png` there.
 
-After `PARLEY_SCREENSHOTS=1 Tests/web/run browser`: `Tests/web/run sheets`.
+After `PARLEY_THOROUGH=1 Tests/web/run browser`: `Tests/web/run sheets`.
 """
 
 import base64

@@ -28,11 +28,21 @@ IS_WHOLE = """() => !document.querySelector("main.page :is(.skeleton, [aria-busy
   && document.getAnimations().every((it) => it.playState !== 'running' || it.effect.getComputedTiming().endTime === Infinity)"""
 
 
+# With PARLEY_THOROUGH=1, as in `make soak`, the tests keep screenshots for people, open each page in each variant and send more
+# messages. In each run that would take most of the time.
+IS_THOROUGH = "PARLEY_THOROUGH" in os.environ
+
+
 def keep_screenshot(page, name):
-    """Keeps a screenshot for people, if PARLEY_SCREENSHOTS is set: the tests need none, and drawing them takes much of their time."""
-    if "PARLEY_SCREENSHOTS" in os.environ:
+    if IS_THOROUGH:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+def spread(names, variants):
+    """The names for each variant: each name in one of them, by turns, or in all of them with PARLEY_THOROUGH=1."""
+    names, variants = list(names), list(variants)
+    return {it: names if IS_THOROUGH else names[number::len(variants)] for number, it in enumerate(variants)}
 
 
 class BrowsingTest(ServingTest):

@@ -5,7 +5,7 @@ import json
 import re
 
 from browsers import TIMEOUT
-from browsing import PASSWORD, TOP
+from browsing import PASSWORD, SIZES, TOP, spread
 from playwright.sync_api import expect
 from test_offline import IS_CACHED
 from test_pages import Site
@@ -32,20 +32,20 @@ class Languages(Site):
         self.call("POST", f"/forums/{cls.garden['id']}/conversations", {"title": "أفكار للحديقة (2026)", "text": "نبدأ في مارس."}, lin)
 
     def test_every_main_page_in_arabic(self):
-        for size in ("phone", "desktop"):
+        for size, names in spread(MAIN, SIZES).items():
             page = self.signed_in("ada", size, locale="ar")
             self.assertEqual(page.evaluate("[document.documentElement.lang, document.documentElement.dir]"), ["ar", "rtl"])
-            for name in MAIN:
+            for name in names:
                 with self.subTest(page=f"{name}-{size}"):
                     self.go(page, self.addresses()[name])
                     self.look(page, f"ar-{name}-{size}")
             page.context.close()
 
     def test_every_main_page_fits_in_german(self):
-        for size in ("phone", "desktop"):
+        for size, names in spread(MAIN, SIZES).items():
             page = self.signed_in("ada", size, locale="de-DE")
             self.assertEqual(page.evaluate("[document.documentElement.lang, document.documentElement.dir]"), ["de", "ltr"])
-            for name in MAIN:
+            for name in names:
                 with self.subTest(page=f"{name}-{size}"):
                     self.go(page, self.addresses()[name])
                     self.photograph(page, f"de-{name}-{size}")

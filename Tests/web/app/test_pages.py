@@ -9,7 +9,7 @@ from contextlib import closing
 from http.client import HTTPConnection
 from urllib.parse import quote
 
-from browsing import IS_WHOLE, PASSWORD
+from browsing import IS_WHOLE, PASSWORD, SIZES, spread
 from PIL import Image
 from playwright.sync_api import expect
 from test_flows import Village
@@ -104,11 +104,11 @@ class Site(Village):
 
 class Pages(Site):
     def test_every_page_in_light_and_dark_on_a_phone_and_a_desktop(self):
-        for size in ("phone", "desktop"):
+        for size, names in spread(self.addresses(), SIZES).items():
             page = self.signed_in("ada", size)
-            for name, address in self.addresses().items():
+            for name in names:
                 with self.subTest(page=f"{name}-{size}"):
-                    self.go(page, address)
+                    self.go(page, self.addresses()[name])
                     self.look(page, f"{name}-{size}")
             page.context.close()
 
@@ -135,11 +135,12 @@ class Pages(Site):
         page = self.signed_in("ada")
         # A zoom halves the window that a page sees.
         sizes = {"wide": (1920, 1080), "zoomed": (720, 450), "narrow": (320, 640), "tablet": (820, 1180), "small": (1100, 800)}
-        for name, (width, height) in sizes.items():
+        for name, page_names in spread(self.addresses(), sizes).items():
+            width, height = sizes[name]
             page.set_viewport_size({"width": width, "height": height})
-            for page_name, address in self.addresses().items():
+            for page_name in page_names:
                 with self.subTest(page=f"{page_name}-{name}"):
-                    self.go(page, address)
+                    self.go(page, self.addresses()[page_name])
                     if name not in ("tablet", "small"):
                         self.photograph(page, f"{page_name}-{name}")
                     self.assert_fits(page, page_name)
