@@ -5,7 +5,7 @@ import Testing
 
 /// Random mutations with a fixed seed. `PARLEY_FUZZ_ROUNDS` sets the number of rounds.
 @Suite struct MutationTests {
-  private let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 40_000
+  private let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
   @Test func `every accepted text round-trips`() throws {
     var mutations = Mutations(seed: 1)
