@@ -354,7 +354,9 @@ class Motion(Village):
                 page.keyboard.press("Control+k")
                 expect(page.get_by_role("dialog")).to_be_visible()
                 self.frames(page)
-                self.assertEqual(sorted(page.evaluate("[...window.moved]")), ["arrive", "float-in"] if moves else [])
+                moved = set(page.evaluate("[...window.moved]"))
+                # A slow page shows its activity.
+                self.assertEqual(moved - {"activity"} if moves else moved, {"arrive", "float-in"} if moves else set())
                 page.context.close()
 
 
