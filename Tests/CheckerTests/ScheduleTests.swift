@@ -3,7 +3,7 @@ import Testing
 /// Model checker for sync: for any order of steps, every device ends with the server's state and never receives a wrong
 /// event.
 @Suite(.serialized) struct ScheduleTests {
-  private static let seeds = Seeds.drawn(500, new: 250, "schedules")
+  private static let seeds = Seeds.drawn(250, new: 150, "schedules")
 
   /// No schedule takes long; the limit detects deadlocks.
   private static var timeLimit: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }

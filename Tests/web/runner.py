@@ -3,6 +3,9 @@
 `types`: TypeScript checks the library with its JSDoc types, their use (`sdk/types.ts`), and the app for undeclared names. `node`: the `*.test.mjs`
 of `sdk`, in Node's test runner. `browser`: the `test_*.py` of `sdk` and `app`, two classes at a time. Files may follow
 a kind: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
+
+A run of all browser tests takes longer than all other tests together. So a run without named files has every second class, by
+turns with each commit; with PARLEY_THOROUGH=1, as in `make soak`, it has all.
 """
 
 import ast
@@ -12,6 +15,7 @@ import importlib
 import io
 import multiprocessing
 import multiprocessing.util
+import os
 import re
 import signal
 import subprocess
@@ -75,6 +79,10 @@ def browser(files):
         for file in sorted(folder.glob("test_*.py")):
             if not files or str(file) in [str(TOP / name) for name in files]:
                 classes += [(file.stem, name) for name in classes_of(file)]
+    if not files and "PARLEY_THOROUGH" not in os.environ:
+        turn = commit_count() % 2
+        classes = classes[turn::2]
+        print(f"browser: half {turn + 1} of 2, {len(classes)} classes; all of them: PARLEY_THOROUGH=1 Tests/web/run browser", flush=True)
     passed = failed = 0
     times = []
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), initializer=end_with) as pool:
@@ -87,6 +95,12 @@ def browser(files):
     for seconds, test in sorted(times, reverse=True)[:12]:
         print(f"{seconds:6.1f} s  {test}")
     return passed, failed
+
+
+def commit_count():
+    """The number of commits, 0 without git."""
+    said = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=TOP, capture_output=True, text=True).stdout
+    return int(said or 0)
 
 
 def classes_of(file):

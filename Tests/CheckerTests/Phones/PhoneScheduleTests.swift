@@ -5,7 +5,7 @@ import Testing
 /// message once.
 @Suite(.serialized) struct PhoneScheduleTests {
   private static let seeds = Seeds.drawn(
-    250, new: 250, "phone schedules",
+    150, new: 150, "phone schedules",
     failed: [
       40_424_002_096, 154_850_000_447, 202_175_007_878, 202_175_010_662, 202_175_012_817, 343_581_002_356,
       446_012_000_378, 538_030_000_170, 555_458_019_277, 555_458_022_200, 53_036_024_415,
