@@ -47,6 +47,7 @@ soak: build ## load one server for MINUTES=10 and watch its memory and descripto
 	@Tests/bench/soak $(or $(MINUTES),10)
 	@PARLEY_LARGE_FILE=2000 Tests/clients/run test_files
 	@Tests/autobahn/run --all
+	@Tests/bench/run --smoke
 	@PARLEY_THOROUGH=1 Tests/web/run browser
 	@Tests/web/run sheets
 
