@@ -343,7 +343,7 @@ class Offline(Cached):
         page.context.set_offline(False)
         expect(page.get_by_text("messages will be sent")).to_have_count(0)
         self.follow(page, count, lambda: self.call("GET", f"/conversations/{topic['id']}", token=self.tokens["ada"])["last_seq"])
-        last = page.locator(".message.is-mine").filter(has_text=f"Queued {count - 1}")
+        last = page.locator(".message.is-mine").filter(has=page.get_by_text(f"Queued {count - 1}", exact=True))
         expect(last.locator(".state")).to_have_attribute("title", "Sent")
         self.assertEqual([it for it in self.texts(topic["id"]) if it], [f"Queued {number}" for number in range(count)])
 
