@@ -51,7 +51,7 @@ soak: build ## load one server for MINUTES=10 and watch its memory and descripto
 	@PARLEY_THOROUGH=1 Tests/web/run browser
 	@Tests/web/run sheets
 
-endure: packages ## crash, cut the power, fuzz and play schedules TIMES=20 as often as the tests do
+endure: packages ## crash, cut the power, fuzz and play schedules far more often than the tests do: TIMES=20
 	@Tests/endure $(or $(TIMES),20)
 
 lint: ## check the format of the Swift code and the words of comments and commits
