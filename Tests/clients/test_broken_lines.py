@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from restarting import RestartingTest
-from servers import PARLEY, VENV_PYTHON
-from test_docs import blocks, command, wait_for
+from servers import PARLEY, VENV_PYTHON, wait_for
+from test_docs import blocks, command
 
 TRIES = 50
 

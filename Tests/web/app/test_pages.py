@@ -1,7 +1,6 @@
 """Every page: screenshots in light and dark on a phone and a desktop, axe checks, size budgets, and hostile user
 content."""
 
-import gzip
 import io
 import json
 import re
