@@ -88,7 +88,7 @@ final class ClientConnection: StreamHandler {
   ) async -> Result<ClientExchange.Head, ClientError> {
     // The deadline may have passed, or the connection closed, since it was opened.
     guard let stream, isOpen, loop.now < exchange.deadline else {
-      exchange.fail(loop.now < exchange.deadline ? .interrupted("closed by the server") : .timedOut)
+      exchange.fail(loop.now < exchange.deadline ? .interrupted("closed before the request was sent") : .timedOut)
       drop()
       return await exchange.head(isolation: loop)
     }
@@ -97,6 +97,7 @@ final class ClientConnection: StreamHandler {
       if case .bytes(let bytes) = exchange.request.body { head += bytes }
       self.exchange = exchange
       exchange.connection = self
+      exchange.isSent = true
       (parser, answer, decoder, interimCount) = (ResponseParser(), nil, nil, 0)
       stream.write(head)
       setDeadline()
@@ -190,7 +191,11 @@ final class ClientConnection: StreamHandler {
 
   // MARK: StreamHandler
 
-  func opened(on loop: isolated EventLoop) { opened(with: nil) }
+  func opened(on loop: isolated EventLoop) {
+    // The timeout of the connect must not end a connection whose request waits for a busy executor.
+    stream?.setDeadline(at: deadline)
+    opened(with: nil)
+  }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     // RFC 9112 §9.2: bytes without a pending request are not a response.
@@ -289,7 +294,7 @@ final class ClientConnection: StreamHandler {
       self.exchange = nil
       stream?.finish()
     } else {
-      fail(.interrupted("closed by the server"))
+      fail(.interrupted(answer == nil ? "closed by the server" : "the response is incomplete"))
     }
   }
 
@@ -315,6 +320,6 @@ final class ClientConnection: StreamHandler {
     stream = nil
     pool.remove(self)
     opened(with: error.map(Self.beforeSending) ?? .unreachable("connection closed during the handshake"))
-    fail(.interrupted(error?.description ?? "closed by the server"))
+    fail(.interrupted(error?.description ?? "closed by this client"))
   }
 }

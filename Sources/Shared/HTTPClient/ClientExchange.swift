@@ -16,6 +16,8 @@ final class ClientExchange {
   let deadline: Int64
   weak var connection: ClientConnection?
   private(set) var failure: ClientError?
+  /// Whether a connection has written the request.
+  var isSent = false
   /// Whether a byte of the response was received.
   var hasReceived = false
   var hasHead: Bool { receivedHead != nil }
@@ -33,11 +35,11 @@ final class ClientExchange {
     deadline = request.timeout.map { now + Int64($0 / .nanoseconds(1)) } ?? .max
   }
 
-  /// Whether a retry is safe: the connection closed before the first byte of the response, and the method is idempotent
-  /// (RFC 9110 §9.2.2).
+  /// Whether a retry is safe: the connection closed before the request was written, or before the first byte of the response
+  /// to an idempotent method (RFC 9110 §9.2.2).
   var isRetryable: Bool {
     guard case .interrupted = failure, !hasReceived else { return false }
-    return request.isIdempotent && request.body.isReplayable
+    return !isSent || request.isIdempotent && request.body.isReplayable
   }
 
   func prepareRetry() {
