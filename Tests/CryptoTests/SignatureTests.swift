@@ -28,6 +28,21 @@ import Testing
     #expect(!Ed25519.isSignature(signature, of: bytes, by: key))
   }
 
+  @Test func `a secret of Ed25519 gives the same key again`() throws {
+    let key = try Ed25519()
+    let again = try Ed25519(secret: key.secret)
+    #expect(again == key)
+    #expect(Ed25519.isSignature(try again.signature(of: [1, 2]), of: [1, 2], by: key.point))
+    #expect(throws: CryptoError.self) { try Ed25519(secret: Array(key.secret.dropLast())) }
+  }
+
+  /// RFC 8032 §7.1, test 1.
+  @Test func `the public half of Ed25519 follows from the secret`() throws {
+    let secret = try #require(Hex.bytes("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))
+    #expect(
+      Hex.text(try Ed25519(secret: secret).point) == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+  }
+
   @Test func `new keys of Ed25519 are points, and half of the other numbers are none`() throws {
     for _ in 0..<16 { #expect(Ed25519.isPoint(try Ed25519().point)) }
     let points = (2...101).filter { Ed25519.isPoint([UInt8($0)] + [UInt8](repeating: 0, count: 31)) }

@@ -5,7 +5,7 @@ public struct Ed25519: Sendable, Hashable {
   public static let keyBytes = 32
   static let signatureBytes = 64
 
-  let secret: [UInt8]
+  public let secret: [UInt8]
   /// The public key.
   public let point: [UInt8]
 
@@ -14,6 +14,12 @@ public struct Ed25519: Sendable, Hashable {
     let made = try OpenSSL.makeEd25519()
     secret = made.secret
     point = made.point
+  }
+
+  /// The key with a secret of `keyBytes` bytes.
+  public init(secret: [UInt8]) throws(CryptoError) {
+    point = try OpenSSL.pointOfEd25519(secret.span)
+    self.secret = secret
   }
 
   /// Whether these bytes are a point of the curve.

@@ -49,6 +49,19 @@ extension OpenSSL {
     return (secret: secret, point: point)
   }
 
+  static func pointOfEd25519(_ secret: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    guard secret.count == Ed25519.keyBytes else {
+      throw CryptoError(operation: .ed25519, reason: "secret of another length")
+    }
+    var point = [UInt8](repeating: 0, count: Ed25519.keyBytes)
+    ERR_clear_error()
+    let status = unsafe secret.withUnsafeBufferPointer { secret in
+      unsafe point.withUnsafeMutableBufferPointer { unsafe parley_ed25519_public(secret.baseAddress, $0.baseAddress) }
+    }
+    try check(status == 1, .ed25519)
+    return point
+  }
+
   static func isPointOfEd25519(_ point: Span<UInt8>) -> Bool {
     guard point.count == Ed25519.keyBytes else { return false }
     ERR_clear_error()

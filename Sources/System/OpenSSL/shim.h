@@ -188,6 +188,13 @@ static inline int parley_ed25519_make(unsigned char *secret, unsigned char *publ
   EVP_PKEY_free(key);
   return made;
 }
+static inline int parley_ed25519_public(const unsigned char *secret, unsigned char *public_key) {
+  EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, 32);
+  size_t public_count = 32;
+  int done = key && EVP_PKEY_get_raw_public_key(key, public_key, &public_count) == 1;
+  EVP_PKEY_free(key);
+  return done;
+}
 // Whether 32 bytes are a point of the curve -x² + y² = 1 + dx²y² (RFC 8032 §5.1.3): y is below p = 2²⁵⁵ - 19, and
 // (y² - 1) / (dy² + 1) is a square. OpenSSL checks it at the first signature only.
 static inline int parley_ed25519_has_point(const unsigned char *bytes) {
