@@ -195,6 +195,16 @@ enum Help {
 
     """
 
+  static let key = """
+    parley key export [--data FOLDER]
+    parley key import FILE [--data FOLDER]
+
+    The site signs checkpoints of its conversations with the key in site.key of the data folder. No backup contains it:
+    `parley key export` prints it, to be kept apart from the backups, and `parley key import` puts it into a data folder
+    while no server uses it. With another key, members see that the site has changed its key.
+
+    """
+
   static var purge: String {
     """
     parley purge [--json] [--data FOLDER]
@@ -352,10 +362,11 @@ enum Help {
     silences, roles, passwords, second factors, passkeys, linked accounts and uses of invites stay if the replaced
     database can be read. Ends all sessions and tokens, and unused links of `parley setup` and `parley user reset`, and
     revokes the URLs of all webhooks; with --keep-sessions only of those that ended since the backup. The next start
-    erases again what the journal of erasures names. A backup does not have the file secrets.key of the data folder:
-    without it, users with two-step sign-in need a recovery code, or the help of `parley user reset`; outgoing webhooks
-    and slash commands need new secrets; devices subscribe to push messages again by themselves, and are new ones at the
-    next sign-in; links that unsubscribe and replies to earlier mails end.
+    erases again what the journal of erasures names. A backup does not have the file site.key of the data folder, which
+    `parley key import` puts back, nor the file secrets.key: without it, users with two-step sign-in need a recovery
+    code, or the help of `parley user reset`; outgoing webhooks and slash commands need new secrets; devices subscribe to
+    push messages again by themselves, and are new ones at the next sign-in; links that unsubscribe and replies to
+    earlier mails end.
 
     Settings
 

@@ -27,7 +27,7 @@ import Testing
       "complete-titles",
     ],
     "reads or replaces the data folder, also without a daemon": [
-      "backup", "restore", "export", "import", "verify", "purge", "migrate",
+      "backup", "restore", "export", "import", "verify", "purge", "migrate", "key export", "key import",
     ],
     "has an operation of the control socket alone": ["setup", "user create", "mail-in"],
     "sends any request": ["api"],

@@ -186,14 +186,15 @@ class PlantedSecrets(Mailing):
         self.assertEqual(self.request("POST", "/api/v1/sessions/second-factor", {"challenge": challenge, "code": used})[0], 400)
 
     def keys(self):
-        """The keys that only the daemon has: that of `secrets.key`, and that of Web Push, opened with it."""
+        """The keys that only the daemon has: those of `secrets.key` and `site.key`, and that of Web Push, opened with it."""
         text = (Path(self.folder) / "data" / "secrets.key").read_text().strip()
         with closing(sqlite3.connect(f"{self.folder}/data/parley.db", timeout=30)) as database:
             (sealed,), = database.execute("select secret from push_key").fetchall()
         self.assertEqual(sealed[0], 1, "the version of the format")
         vapid = AESGCM(bytes.fromhex(text)).decrypt(sealed[1:13], sealed[13:], b"push key")
         self.assertEqual(len(vapid), 32)
-        return {"secrets.key": text, "bytes of secrets.key": bytes.fromhex(text), "VAPID key": vapid}
+        site = (Path(self.folder) / "data" / "site.key").read_text().strip()
+        return {"secrets.key": text, "site.key": site, "bytes of secrets.key": bytes.fromhex(text), "VAPID key": vapid}
 
     def forms(self, secret):
         """The bytes of a secret, also as programs write them."""
@@ -254,7 +255,7 @@ class PlantedSecrets(Mailing):
     def read_files(self, folder, state, places):
         """Adds the files of the daemon and its copies. A file that ends meanwhile is left out."""
         # Those of the operator, and of the tests: the secrets belong there.
-        own = {folder / "smtp-password", folder / "oidc-work", folder / "received", folder / "data" / "secrets.key"}
+        own = {folder / "smtp-password", folder / "oidc-work", folder / "received", *(folder / "data").glob("*.key")}
         for file in folder.rglob("*"):
             if file.is_file() and file not in own:
                 try:

@@ -54,7 +54,7 @@ struct Command: Sendable {
 extension Command {
   /// Commands for the operator, on the machine that has the data folder.
   static let operatorCommands: [Command] = [
-    up, upgrade, serve, config, status, doctor, backup, restore, export, `import`, verify, purge, destroy, migrate,
+    up, upgrade, serve, config, status, doctor, backup, restore, export, `import`, verify, key, purge, destroy, migrate,
     health,
     setup, user, invite, token, bot,
     bots,
@@ -80,7 +80,8 @@ extension Command {
 
   /// Commands that the overview omits: parts of another command, and those of the completion scripts.
   static let unlistedCommands: [Command] =
-    UserCommand.subcommands + DestroyCommand.subcommands + WebhookCommand.subcommands + EndpointCommand.subcommands
+    UserCommand.subcommands + KeyCommand.subcommands + DestroyCommand.subcommands + WebhookCommand.subcommands
+    + EndpointCommand.subcommands
     + SlashCommands.subcommands + AppsCommand.subcommands
     + BotCommand.subcommands + [addBot, completeTitles]
 

@@ -49,7 +49,7 @@ import Testing
 
     let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5", at: 5) { _ in }
     #expect(restored.replaced == old.folder + "/replaced-5")
-    #expect(try scratch.names(in: "old") == ["files", "lock", "parley.db", "replaced-5", "secrets.key"])
+    #expect(try scratch.names(in: "old") == ["files", "lock", "parley.db", "replaced-5", "secrets.key", "site.key"])
     #expect(try Garden.messages(in: old.folder).count == 20)
     #expect(try Garden.messages(in: old.folder + "/replaced-5").keys.sorted() == ["before"])
     #expect(try scratch.run("diff -r garden/files old/files") == 0)
@@ -87,7 +87,9 @@ import Testing
       #expect(try scratch.run("diff -r garden/files at-\(steps)/files") == 0)
       #expect(try scratch.run("diff -r killed/files at-\(steps)/replaced-5/files") == 0)
       #expect(
-        try scratch.names(in: "at-\(steps)") == ["erasures", "files", "lock", "parley.db", "replaced-5", "secrets.key"])
+        try scratch.names(in: "at-\(steps)") == [
+          "erasures", "files", "lock", "parley.db", "replaced-5", "secrets.key", "site.key",
+        ])
       #expect(try scratch.run("diff ready/erasures at-\(steps)/erasures") == 0)
       #expect(try Garden.faults(in: path) == [])
       for leftover in ["-wal", "-shm"] { unlink(path + "/parley.db" + leftover) }
@@ -136,7 +138,7 @@ import Testing
         if progress.phase == phase { throw .cancelled }
       }
     }
-    #expect(try scratch.names(in: "garden") == ["files", "lock", "parley.db", "secrets.key"])
+    #expect(try scratch.names(in: "garden") == ["files", "lock", "parley.db", "secrets.key", "site.key"])
   }
 
   @Test func `a store keeps its epoch across restarts`() async throws {

@@ -25,6 +25,8 @@ public final class Store: Sendable {
   public let blobs: Blobs
   /// Seals secrets in the database with the key of the data folder.
   public let secrets: SealedBox
+  /// Signs checkpoints. Only its public half leaves the server.
+  public let siteKey: Ed25519
   /// The identity of this history: a cursor of another one leads nowhere.
   public let epoch: String
   public let starts: Starts
@@ -58,6 +60,7 @@ public final class Store: Sendable {
     blobs = Blobs(folder.files, gate: gate, log: log)
     let hadKey = SecretsKey.exists(in: folder.path)
     secrets = try SecretsKey.load(folder.path, log: log)
+    siteKey = try SiteKey.load(folder.path, log: log)
     let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.jobStarts = jobStarts
     let connection: Connection

@@ -9,6 +9,7 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
   case unusableKey(String, reason: String)
   /// The content of the file is not a key.
   case secretsKey(String)
+  case siteKey(String)
   /// In the migrator's words.
   case schema(String)
   /// The database is of a newer version, in the migrator's words.
@@ -38,6 +39,9 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
     case .secretsKey(let path):
       "\(path) is not a key of 64 hexadecimal digits. Restore the file. Without it, users with two-step sign-in need a "
         + "recovery code: to go on so, move it elsewhere, and the next start makes a new key."
+    case .siteKey(let path):
+      "\(path) is not a key of 64 hexadecimal digits. Restore the file. Without it, the next start makes a new key, and earlier "
+        + "checkpoints are those of another key."
     case .schema(let sentences), .newer(let sentences): sentences
     }
   }
