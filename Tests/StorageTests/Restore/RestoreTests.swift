@@ -56,6 +56,19 @@ import Testing
     #expect(try scratch.run("find old/replaced-5/files -type f | grep -q .") == 0)
   }
 
+  @Test func `a second restore at the same time keeps another folder aside`() async throws {
+    let scratch = try await Scratch.withBackup()
+    let garden = try await Garden(in: scratch.path + "/old")
+    await garden.store.close()
+    let folder = try DataFolder(garden.folder)
+    for name in ["replaced-5", "replaced-5-2", "replaced-5-3"] {
+      let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5", at: 5) { _ in }
+      #expect(restored.replaced == "\(garden.folder)/\(name)")
+    }
+    #expect(try Garden.messages(in: garden.folder + "/replaced-5-2").count == 20)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
   /// The disk after a kill, before and at each step of the switch.
   @Test func `a restore killed at any moment leaves the old data or the new data`() async throws {
     let scratch = try await Scratch.withBackup()

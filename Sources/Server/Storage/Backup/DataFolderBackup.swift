@@ -37,8 +37,8 @@ extension DataFolder {
   ) throws(BackupFault) -> Restored {
     do {
       return try Restoration(
-        source: source, folder: self, isReplacing: replacing, aside: aside, keepsSessions: keepsSessions, now: now,
-        report: report
+        source: source, folder: self, isReplacing: replacing,
+        aside: PendingRestore.freeSuffix(aside, in: path), keepsSessions: keepsSessions, now: now, report: report
       ).run()
     } catch let fault as BackupFault {
       throw fault

@@ -21,6 +21,12 @@ struct PendingRestore {
   /// Folder within the ready folder for the replaced contents. Its suffix is a time.
   static let replacedPrefix = "replaced-"
 
+  /// The suffix of the folder for the replaced contents: the wanted one, with a number if it is taken.
+  static func freeSuffix(_ suffix: String, in folder: String) -> String {
+    let names = [suffix] + (2...99).map { "\(suffix)-\($0)" }
+    return names.first { !Disk.exists("\(folder)/\(replacedPrefix)\($0)") } ?? suffix
+  }
+
   private static let databaseNames =
     ["-wal", "-shm"].map { BackupName.database + $0 }
     + [

@@ -156,7 +156,8 @@ extension DataFolder {
   ) throws(BackupFault) -> Restored {
     do {
       let restored = try Restoration(
-        source: .previousDatabase(wayBack.path), folder: self, isReplacing: true, aside: aside, keepsSessions: true,
+        source: .previousDatabase(wayBack.path), folder: self, isReplacing: true,
+        aside: PendingRestore.freeSuffix(aside, in: path), keepsSessions: true,
         restoresFiles: false, keepsFiles: true, now: now, report: report
       ).run()
       // The copy is the database now, also after a later error.
