@@ -38,6 +38,8 @@ import Testing
     "SCAN email USING INDEX email_stopped",
     "SCAN password_reset USING COVERING INDEX password_reset_by_time",
     "SCAN password_reset USING COVERING INDEX sqlite_autoindex_password_reset_1",
+    // A partial index of the conversations with messages that have no entry in the chain yet.
+    "SCAN conversation USING INDEX conversation_unchained",
     // A partial index of unfinished backups, when the store is opened.
     "SCAN backup USING INDEX backup_unfinished",
   ]
@@ -118,6 +120,7 @@ import Testing
     _ = try tx.actionCounts(of: ids[0], RawDatabase.ada)
     if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
     _ = try tx.position(of: ids[0])
+    _ = try tx.chainState(of: RawDatabase.room)
     _ = try tx.showsRevisions(RawDatabase.room)
     _ = try tx.forum(of: RawDatabase.room)
     for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], max: count) }

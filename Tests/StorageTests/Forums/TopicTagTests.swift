@@ -281,8 +281,18 @@ import Testing
     }
     let garden = orchard.garden
     await garden.store.close()
-    let before = try garden.tables()
     let connection = try Connection.writer(garden.folder + "/parley.db")
+    // Later columns.
+    try connection.executeScript(
+      """
+      drop index conversation_unchained;
+      alter table conversation drop column chain_head;
+      alter table conversation drop column chain_length;
+      alter table conversation drop column chained_seq;
+      delete from chain_entry;
+      update message set chain_position = null, proof = null;
+      """)
+    let before = try garden.tables()
     try connection.executeScript(
       """
       drop trigger topic_tags_of_new_topic;
@@ -295,8 +305,14 @@ import Testing
     let file = URL(filePath: Garden.migrations).appending(path: "0023_topic_tags.sql")
     try connection.executeScript(try String(contentsOf: file, encoding: .utf8))
     try connection.executeScript("alter table conversation add column import_seq integer")
-    connection.close()
     #expect(try garden.tables() == before)
+    try connection.executeScript(
+      """
+      alter table conversation add column chained_seq integer not null default 0;
+      alter table conversation add column chain_length integer not null default 0;
+      alter table conversation add column chain_head blob;
+      """)
+    connection.close()
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 }

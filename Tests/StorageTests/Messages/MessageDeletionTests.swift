@@ -131,8 +131,10 @@ import Testing
     var after = try garden.tables()
     after["message"] = after["message"]?.map { $0.replacing("revision=5", with: "revision=3") }
     // The settings record that a seal was opened.
-    for name in before.keys where !["event", "stream", "counter", "setting"].contains(name) {
-      #expect(after[name] == before[name], "\(name)")
+    // The chain has both changes, and the restored text a new proof.
+    func unchained(_ rows: [String]?) -> [String]? { rows?.map { $0.replacing(#/ (proof|chain\w*)=\S+/#, with: "") } }
+    for name in before.keys where !["event", "stream", "counter", "setting", "chain_entry"].contains(name) {
+      #expect(unchained(after[name]) == unchained(before[name]), "\(name)")
     }
     #expect(try garden.found(by: "tulipbulb") == [id.number])
     let newEvents = garden.events(after: events)

@@ -27,8 +27,10 @@ private final class QuietGarden {
 
   var file: URL { URL(filePath: "\(folder)/files/27/70/\(Self.digest)") }
 
-  /// Message 4 was edited, 5 removed by a moderator, 6 deleted and restored, and many rows reference 7.
+  /// A database from before the chain. Message 4 was edited, 5 removed by a moderator, 6 deleted and restored, and many rows reference 7.
   private static let lives = """
+    update conversation set chained_seq = 0, chain_length = 0, chain_head = null;
+    update message set chain_position = null, proof = null;
     update message set revision = 2, edited_at = 1800000000000, edited_by = 1 where id = 4;
     insert into revision (message_id, revision, text, edited_at, edited_by) values (4, 1, 'sedes', 1800000000000, 1);
     insert into search (search, rowid, words, scope) values ('delete', 5, 'weeds', 'c3 a1');

@@ -180,5 +180,8 @@ enum MigrationHashes {
     Migration(
       number: 59, name: "social_dialects",
       hash: "e9f8f419adaf428e31986e41ab4c9378b5dbdca5ddc8615e1f4c88580bd47141"),
+    Migration(
+      number: 60, name: "chain",
+      hash: "b1340eab2de75410cdc2a77d5d3db4c28cc50f33918bf1623c66b452e4dbed74"),
   ]
 }

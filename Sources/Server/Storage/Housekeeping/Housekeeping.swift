@@ -16,9 +16,10 @@ public actor Housekeeping {
       pendingReceipts,
       expiredBans, endedStatuses, endedLater, unusedFiles, idleUploads, oldWebhookDeliveries, previousSecrets,
       previousCommandSecrets, oldMails, oldBounces, oldPasswordResets, oldPresses, oldInvocations,
-      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps, expiredExports, expiredSubscriptions
+      expiredAppCodes, usedRefreshTokens, idleGrants, unusedApps, expiredExports, expiredSubscriptions,
+      unchainedMessages
 
-    /// Deletes up to `limit` rows and returns whether more remain.
+    /// Handles up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
       switch self {
       case .finishedJobs: try tx.removeFinishedJobs(limit: limit)
@@ -48,6 +49,7 @@ public actor Housekeeping {
       case .unusedApps: try tx.removeUnusedApps(limit: limit)
       case .expiredExports: try tx.removeExpiredExports(limit: limit)
       case .expiredSubscriptions: try tx.removeExpiredSubscriptions(limit: limit)
+      case .unchainedMessages: try tx.chainUnchained(limit: limit)
       }
     }
   }

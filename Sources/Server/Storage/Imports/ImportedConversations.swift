@@ -74,7 +74,7 @@ extension WriteTransaction {
     guard last.time <= createdAt, createdAt <= now else {
       throw .invalid("created_at", .outOfRange(Int(min(last.time, now))...Int(now)))
     }
-    let (stored, forum) = try append(message, in: last.state, at: createdAt)
+    let (stored, forum) = try append(message, in: last.state, at: createdAt, isChained: false)
     if last.state == "open", let forum { try setLastMessage(stored.id, of: forum) }
     try run { connection in
       try connection.execute(

@@ -45,6 +45,6 @@ extension WriteTransaction {
     if message.isFirst { try setTags(of: message.conversation, [], by: actor) }
     try clearSolution(message.id, of: message.conversation, by: actor)
     try recordDestruction()
-    return try logChange(.messageDeleted, of: message, by: actor)
+    return try logChange(.deleted, of: message, by: actor)
   }
 }

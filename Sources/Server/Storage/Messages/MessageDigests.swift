@@ -75,10 +75,7 @@ extension ReadTransaction {
         } else {
           content.removeAll(keepingCapacity: true)
           try row.withBytes(4) { text in for index in text.indices { content.append(text[index]) } }
-          content.append(0)
-          if let reply = try row.optionalInt(5) { content.append(contentsOf: "\(reply)".utf8) }
-          content.append(0)
-          content.append(contentsOf: (attachments[seq] ?? "").utf8)
+          DigestedContent.append(replyTo: try row.optionalInt(5), files: attachments[seq] ?? "", to: &content)
           lines.append(contentsOf: Hex.text(try Digest.sha256(of: content)).utf8)
         }
         lines.append(UInt8(ascii: "\n"))
@@ -88,7 +85,7 @@ extension ReadTransaction {
   }
 
   /// The file ids of each message, separated by commas.
-  private static func attachments(
+  static func attachments(
     of conversation: ID<Conversation>, _ seqs: Range<Int>, _ connection: Connection
   ) throws -> [Int: String] {
     var attachments: [Int: String] = [:]

@@ -115,6 +115,7 @@ extension WriteTransaction {
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try log(
       .messageCreated, in: .conversation(topic), subject: id.number, revision: message.revision, actor: actor.number)
+    try chainMessages(of: topic, limit: 1)
     return id
   }
 

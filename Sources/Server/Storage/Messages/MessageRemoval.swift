@@ -55,7 +55,7 @@ extension WriteTransaction {
     }
     if seal.isSolution { try restoreSolution(id, of: message.conversation, by: moderator) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
-    return try logChange(.messageRestored, of: message, by: moderator)
+    return try logChange(.restored, of: message, by: moderator)
   }
 
   private func addRows(of seal: Seal, to id: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) {

@@ -10,8 +10,7 @@ public enum Deletion: String, Sendable {
 struct MessageState {
   let id: ID<Message>
   let conversation: ID<Conversation>
-  /// Whether it is the first message of its conversation.
-  let isFirst: Bool
+  let seq: Int
   let isOpen: Bool
   let author: ID<User>
   let clientID: String?
@@ -22,6 +21,9 @@ struct MessageState {
   /// Time and author of the current text.
   let writtenAt: Int
   let writtenBy: Int
+
+  /// Whether it is the first message of its conversation.
+  var isFirst: Bool { seq == 1 }
 }
 
 extension WriteTransaction {
@@ -29,7 +31,7 @@ extension WriteTransaction {
     let found = try run { connection in
       try connection.first(
         """
-        select m.conversation_id, m.seq = 1 as is_first, c.state = 'open' as is_open, m.author_id, m.client_id, m.revision,
+        select m.conversation_id, m.seq, c.state = 'open' as is_open, m.author_id, m.client_id, m.revision,
           m.deletion, m.text, m.entities, coalesce(m.edited_at, m.created_at) as written_at,
           coalesce(m.edited_by, m.author_id) as written_by
         from message m
@@ -38,7 +40,7 @@ extension WriteTransaction {
         """, message.number
       ) { row in
         MessageState(
-          id: message, conversation: ID(try row.int("conversation_id")), isFirst: try row.bool("is_first"),
+          id: message, conversation: ID(try row.int("conversation_id")), seq: try row.int("seq"),
           isOpen: try row.bool("is_open"), author: ID(try row.int("author_id")),
           clientID: try row.optionalText("client_id"), revision: try row.int("revision"),
           deletion: try row.optionalText("deletion").flatMap { Deletion(rawValue: $0) },
@@ -50,11 +52,16 @@ extension WriteTransaction {
     return found
   }
 
-  /// Logs a change that raised the revision by one. Returns the new revision.
-  func logChange(_ kind: Event.Kind, of message: MessageState, by actor: ID<User>) throws(Refusal) -> Int {
+  /// Logs a change that raised the revision by one, and adds it to the chain. Returns the new revision.
+  ///
+  /// - Parameter keepsRevision: whether only the text has changed, and the earlier one is a revision.
+  func logChange(
+    _ kind: ChainEntry.Kind, of message: MessageState, by actor: ID<User>, keepsRevision: Bool = false
+  ) throws(Refusal) -> Int {
+    try chain(kind, of: message, by: actor, keepsRevision: keepsRevision)
     let revision = message.revision + 1
     try log(
-      kind, in: .conversation(message.conversation), subject: message.id.number, revision: revision,
+      kind.event, in: .conversation(message.conversation), subject: message.id.number, revision: revision,
       actor: actor.number)
     return revision
   }

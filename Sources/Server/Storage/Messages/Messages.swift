@@ -22,11 +22,12 @@ public struct ConversationEnd: Sendable {
   let offset: Int
   /// Whether it is a topic with tags.
   let isTagged: Bool
+  let chain: ChainEnd
 
   /// Columns of a query of `conversation c` with `last_seq`.
   static let columns = """
     (select id from message where conversation_id = c.id and seq = c.last_seq) as end_id, c.forum_id,
-    coalesce(e.head, 0) as head, c.tags is not null as is_tagged
+    coalesce(e.head, 0) as head, c.tags is not null as is_tagged, \(ChainEnd.columns)
     """
 
   static func join(stream: String) -> String { "left join stream e on e.id = \(stream)" }
@@ -37,6 +38,7 @@ public struct ConversationEnd: Sendable {
     forum = try row.optionalInt("forum_id").map { ID($0) }
     offset = try row.int("head")
     isTagged = try row.bool("is_tagged")
+    chain = try ChainEnd(row)
   }
 }
 
@@ -61,8 +63,11 @@ extension WriteTransaction {
   }
 
   /// Stores a message as the last one of its conversation, which is in this state.
+  ///
+  /// - Parameter isChained: whether it gets its entry in the chain now. Imported messages get theirs when their edits are there.
   func append(
-    _ message: NewMessage, in state: String, after knownEnd: ConversationEnd? = nil, at time: Int64
+    _ message: NewMessage, in state: String, after knownEnd: ConversationEnd? = nil, at time: Int64,
+    isChained: Bool = true
   ) throws(Refusal) -> (stored: StoredMessage, forum: ID<Forum>?) {
     if let parent = message.replyTo { try requireMessage(parent, in: message.conversation) }
 
@@ -70,8 +75,9 @@ extension WriteTransaction {
     let found: ConversationEnd? = if let knownEnd { knownEnd } else { try end(of: message.conversation, in: state) }
     guard let end = found else { throw .notFound }
     let (seq, forum) = (end.seq + 1, end.forum)
-    try advance(message.conversation, to: id, at: seq, isTagged: end.isTagged)
-    try insert(message, id, seq, end.message, at: time)
+    let link = isChained ? try link(message, id, after: end, at: time) : ChainLink(end: end.chain)
+    try advance(message.conversation, to: id, at: seq, isTagged: end.isTagged, chain: link.end)
+    try insert(message, id, seq, end.message, link, at: time)
     try addRows(of: message.text, to: id, in: message.conversation)
     if let annotations = message.annotations {
       try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
@@ -205,25 +211,26 @@ extension WriteTransaction {
 
   /// Makes a message the last one of a conversation. `returning` would build a temporary table.
   private func advance(
-    _ conversation: ID<Conversation>, to message: ID<Message>, at seq: Int, isTagged: Bool
+    _ conversation: ID<Conversation>, to message: ID<Message>, at seq: Int, isTagged: Bool, chain: ChainEnd
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
-        isTagged ? Self.advanceTagged : Self.advancePlain, seq, message.number, conversation.number)
+        isTagged ? Self.advanceTagged : Self.advancePlain, seq, message.number, chain.seq, chain.position, chain.hash,
+        conversation.number)
     }
   }
 
   private static let advancePlain: SQL = """
     update conversation
-    set last_seq = $1, last_message_id = $2
-    where id = $3
+    set last_seq = $1, last_message_id = $2, chained_seq = $3, chain_length = $4, chain_head = $5
+    where id = $6
     """
 
   /// Setting `tags` runs the trigger that moves the topic in the lists of its tags.
   private static let advanceTagged: SQL = """
     update conversation
-    set last_seq = $1, last_message_id = $2, tags = tags
-    where id = $3
+    set last_seq = $1, last_message_id = $2, chained_seq = $3, chain_length = $4, chain_head = $5, tags = tags
+    where id = $6
     """
 
   /// A reply belongs to the conversation of its parent, which may be a tombstone.
@@ -241,22 +248,23 @@ extension WriteTransaction {
   }
 
   private func insert(
-    _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?, at time: Int64
+    _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?, _ link: ChainLink, at time: Int64
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         insert into message (
           id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
-          machine_only, created_at, latest_at, sent_at, has_poll, buttons, repost_of)
+          machine_only, created_at, latest_at, sent_at, has_poll, buttons, repost_of, chain_position, proof)
         values (
           $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
           (select coalesce(latest_at, created_at) from message where id = $4 and coalesce(latest_at, created_at) > $13),
-          $14, $15, $16, $17)
+          $14, $15, $16, $17, $18, $19)
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
         message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
         message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) },
-        message.poll == nil ? nil : 1, message.buttons.stored, message.repostOf?.number)
+        message.poll == nil ? nil : 1, message.buttons.stored, message.repostOf?.number, link.position,
+        link.proof?.stored)
     }
   }
 }

@@ -86,7 +86,7 @@ extension WriteTransaction {
           where id = $2
           """, Deletion.erased.rawValue, id.number)
       }
-      _ = try logChange(.messageDeleted, of: message, by: actor)
+      _ = try logChange(.deleted, of: message, by: actor)
     case .author, .moved, .erased: break
     }
     try removeReportCopies(of: id, in: message.conversation)
@@ -297,7 +297,7 @@ extension WriteTransaction {
     }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try dropFingerprint(of: message)
-    _ = try logChange(.messageEdited, of: message, by: actor)
+    _ = try logChange(.edited, of: message, by: actor)
   }
 
   /// Removes the file as avatar, cover, custom emoji, and icon of forums and of the site.

@@ -15,7 +15,8 @@ struct Check: Sendable {
 
   /// Ordered so that the first fault found is nearest to its cause. `files` runs after them.
   static let ofSnapshot: [Check] = [
-    integrity, constraints, foreignKeys, chains, streams, starts, logAndState, counters, tombstones, seals, sends,
+    integrity, constraints, foreignKeys, chains, chainHashes, streams, starts, logAndState, counters, tombstones, seals,
+    sends,
     references, attachments, fileUse, members, readPositions, audit, sanctions, search,
   ]
 

@@ -4,6 +4,7 @@
 // All checks but the last read one snapshot: the server may run meanwhile, and only its write-ahead log cannot be
 // truncated. Files come last and outside the snapshot, since hashing them may take hours.
 
+public import ParleyModel
 import ParleySQLite
 
 public struct Verification: Sendable {
@@ -60,10 +61,16 @@ public struct Verification: Sendable {
   private var database: String { folder + "/parley.db" }
 
   /// Runs the checks in order, up to the first that finds a fault, or all. `watch` cancels by throwing.
+  ///
+  /// - Parameter checkpoints: what the site has signed about its chains.
   @discardableResult public func run(
-    all isThorough: Bool = false, watch: @escaping (Step) throws -> Void = { _ in }
+    all isThorough: Bool = false, comparing checkpoints: [Checkpoint] = [],
+    watch: @escaping (Step) throws -> Void = { _ in }
   ) throws -> [Finding] {
-    try run(Check.ofSnapshot, all: isThorough, watch: watch)
+    let checks = Check.ofSnapshot.map { check in
+      check.name == Check.chainHashes.name ? .chainHashes(comparing: checkpoints) : check
+    }
+    return try run(checks, all: isThorough, watch: watch)
   }
 
   /// Runs a subset of the checks.
