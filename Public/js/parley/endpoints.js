@@ -168,6 +168,7 @@ export const endpoints = /** @type {const} */ ({
   setLater: 'PUT /conversations/{id}/later',
   endLater: 'DELETE /conversations/{id}/later',
   getDigest: 'GET /conversations/{id}/digest',
+  getCheckpoint: 'GET /conversations/{id}/checkpoint',
 
   listMessages: 'GET /conversations/{id}/messages',
   postMessage: 'POST /conversations/{id}/messages',

@@ -169,6 +169,7 @@ extension API {
     Endpoint(.get, "/conversations/{id}/messages", .anyone, listMessages),
     Endpoint(.post, "/conversations/{id}/messages", .user(.write), counts: .sending, postMessage),
     Endpoint(.get, "/conversations/{id}/digest", .anyone, counts: .digesting, getDigest),
+    Endpoint(.get, "/conversations/{id}/checkpoint", .anyone, counts: .digesting, getCheckpoint),
     Endpoint(.get, "/messages", .anyone, getMessages),
     Endpoint(.get, "/messages/search", .anyone, counts: .searching, searchMessages),
     Endpoint(.get, "/messages/reply-counts", .anyone, listReplyCounts),

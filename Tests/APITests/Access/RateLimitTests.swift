@@ -316,10 +316,10 @@ import Web
       ])
     #expect(kinds[.searching]?.map(\.path) == ["/messages/search"])
     #expect(kinds[.exporting]?.map(\.path) == ["/me/export"])
-    #expect(kinds[.digesting]?.map(\.path) == ["/conversations/{id}/digest"])
+    #expect(kinds[.digesting]?.map(\.path) == ["/conversations/{id}/digest", "/conversations/{id}/checkpoint"])
   }
 
-  @Test(arguments: ["/messages/search?q=wool", "/conversations/%@/digest"])
+  @Test(arguments: ["/messages/search?q=wool", "/conversations/%@/digest", "/conversations/%@/checkpoint"])
   func `costly reads are limited for each visitor and user`(path: String) async throws {
     var rates = Village.unlimited
     (rates.searching, rates.digesting) = (Allowance(burst: 3, perMinute: 1), Allowance(burst: 3, perMinute: 1))

@@ -198,6 +198,8 @@ import Testing
     #expect(stream.events.map(\.offset) == [1] && stream.next != nil && stream.previous == nil && stream.lastOffset > 1)
     let digest = try await ada.send(.getDigest(of: garden))
     #expect(digest.parts.last?.seqs.upperBound == posted.message.seq && digest.lastEvent >= page.cursor.event)
+    let checkpoint = try await ada.send(.getCheckpoint(of: garden)).value
+    #expect(checkpoint.conversation == garden && checkpoint.position > 0 && checkpoint.key.utf8.count == 64)
     let entry = try #require(try await ada.send(.listNotifications()).entries.first)
     let left = try await ada.send(.markNotificationsRead(upTo: entry.entry.id))
     #expect(left.unread.counts[.mention] ?? 0 == 0)

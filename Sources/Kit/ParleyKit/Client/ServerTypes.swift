@@ -30,6 +30,8 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
   public let allowsPasswordSignIn: Bool
   /// OpenID providers that sign users in.
   public let issuers: [IssuerInfo]
+  /// The public half of the key that signs checkpoints, in hex. A site of an earlier version has none.
+  public let siteKey: String?
   /// The key that devices subscribe to push messages with; nil if the server sends none.
   public let vapidKey: String?
   /// Address of the operator: a web page or `mailto:`.
@@ -53,6 +55,7 @@ public struct ServerInfo: JSONReadable, Sendable, Hashable {
     sendsMail = try object.optional("mail") ?? false
     allowsPasswordSignIn = try object.optional("password_sign_in") ?? true
     issuers = try object.optional("issuers") ?? []
+    siteKey = try object.optional("site_key")
     vapidKey = try object.optional("vapid_key")
     contactURL = try object.optional("contact_url")
     privacyURL = try object.optional("privacy_url")

@@ -42,6 +42,10 @@ extension API {
     return Response(.noContent)
   }
 
+  @Sendable static func getCheckpoint(_ context: RequestContext) async throws -> Response {
+    .one(try context.view.getCheckpoint(of: context.id(), for: context.caller))
+  }
+
   @Sendable static func getFeed(_ context: RequestContext) async throws -> Response {
     try context.seen(context.view.getFeed(of: context.userID(), for: context.caller))
   }

@@ -115,7 +115,8 @@ extension RateLimits {
     Entry(name: "searches", meaning: "searches per user or address and minute", path: \.searching.perMinute),
     Entry(name: "searches-burst", meaning: "burst of the limit above", path: \.searching.burst),
     Entry(
-      name: "digests", meaning: "digests of conversations per user or address and minute", path: \.digesting.perMinute),
+      name: "digests", meaning: "digests and checkpoints of conversations per user or address and minute",
+      path: \.digesting.perMinute),
     Entry(name: "digests-burst", meaning: "burst of the limit above", path: \.digesting.burst),
     Entry(name: "reports", meaning: "reports by visitors per network and day", path: \.reporting.perDay),
     Entry(name: "reports-burst", meaning: "burst of the limit above", path: \.reporting.burst),

@@ -42,6 +42,7 @@ extension API {
           }
         }
       }
+      json.field("site_key", facts.key)
       json.field("vapid_key", context.api.push?.publicKey)
       json.object("limits") { context.community.bounds.write(to: &$0) }
     }.tagged(tag, since: context.community.start)

@@ -1,3 +1,4 @@
+import ParleyCrypto
 public import ParleyModel
 import Storage
 
@@ -8,6 +9,8 @@ public struct SiteSummary: Sendable {
   public let start: String
   /// Whether the site has an owner.
   public let isSetUp: Bool
+  /// The public half of the key that signs checkpoints, in hex.
+  public let key: String
 }
 
 extension CommunityView {
@@ -17,8 +20,9 @@ extension CommunityView {
 
   public func getServer() throws(Refusal) -> SiteSummary {
     let (epoch, start) = (community.store.epoch, community.store.starts.current)
+    let key = Hex.text(community.store.siteKey.point)
     return try read { tx throws(Refusal) in
-      SiteSummary(settings: try tx.settings(), epoch: epoch, start: start, isSetUp: try tx.hasOwner())
+      SiteSummary(settings: try tx.settings(), epoch: epoch, start: start, isSetUp: try tx.hasOwner(), key: key)
     }
   }
 }

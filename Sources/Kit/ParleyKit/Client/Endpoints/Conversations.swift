@@ -89,6 +89,13 @@ extension Request where Response == Resource<ConversationDigest> {
   }
 }
 
+extension Request where Response == Resource<Checkpoint> {
+  /// `GET /conversations/{id}/checkpoint`
+  public static func getCheckpoint(of conversation: ID<Conversation>) -> Request {
+    Request(.get, "/conversations/{id}/checkpoint", [conversation.description])
+  }
+}
+
 extension Request where Response == Void {
   /// `DELETE /conversations/{id}`
   public static func deleteConversation(_ conversation: ID<Conversation>) -> Request {
