@@ -1,26 +1,31 @@
 // `parley verify`: checks the integrity of the data folder and prints each check.
 
+import ParleyCrypto
 import ParleyJSON
+import ParleyModel
 import Storage
 
 extension Command {
   static let verify = Command(
-    "verify", summary: "check the integrity of the data folder", settings: [.allFaults, .json, .data, .config],
+    "verify", summary: "check the integrity of the data folder", settings: VerifyCommand.settings,
     help: Help.verify
   ) { arguments in VerifyCommand.run(arguments) }
 }
 
 enum VerifyCommand {
+  private static let checkpoint = Setting(
+    name: "checkpoint", value: "FILE", summary: "compare the history with signed checkpoints", isFlagOnly: true)
+  static let settings: [Setting] = [.allFaults, checkpoint, .json, .data, .config]
+
   static func run(_ arguments: [String]) -> Int32 {
     do {
-      let checksAll = arguments.contains("--all")
-      let isJSON = arguments.contains(Setting.json.flag)
       let settings = try Settings(
-        arguments: arguments.filter { !["--all", Setting.json.flag].contains($0) }, environment: Terminal.environment)
-      let data = settings.dataFolder
+        arguments: arguments, environment: Terminal.environment, of: "verify", VerifyCommand.settings)
+      let (isJSON, data) = (settings.isOn(.json), settings.dataFolder)
+      let checkpoints = try settings.text(checkpoint).map { try self.checkpoints(in: $0, data) } ?? []
       let bar = ProgressBar.onTerminal
       defer { bar?.clear() }
-      let findings = try Verification(data).run(all: checksAll) { step in
+      let findings = try Verification(data).run(all: settings.isOn(.allFaults), comparing: checkpoints) { step in
         switch step {
         case .working(let check, let done, let total): bar?.show(Progress(check, done: done, of: total))
         case .finished(let finding):
@@ -43,6 +48,29 @@ enum VerifyCommand {
       Terminal.log("\(error)")
     }
     return 2
+  }
+
+  /// The checkpoints of a file, one JSON object a line. One that the site has not signed proves nothing.
+  private static func checkpoints(in file: String, _ data: String) throws -> [Checkpoint] {
+    guard let key = try SiteKey.read(data) else {
+      throw Settings.UsageError(message: "\(data) has no site.key to compare \(file) with. See parley key --help.")
+    }
+    let lines = String(decoding: try FileSystem.read(file), as: UTF8.self).split(whereSeparator: \.isNewline)
+    let checkpoints = try lines.map { line in
+      do { return try Checkpoint(json: JSONValue(parsing: Array(line.utf8))) } catch {
+        throw Settings.UsageError(message: "\(file) has a line that is not a checkpoint: \(error)")
+      }
+    }
+    guard !checkpoints.isEmpty else { throw Settings.UsageError(message: "\(file) has no checkpoint.") }
+    for checkpoint in checkpoints {
+      let name = "The checkpoint of conversation \(checkpoint.conversation) in \(file)"
+      guard checkpoint.isSigned else { throw Settings.UsageError(message: "\(name) has a wrong signature.") }
+      guard checkpoint.key == Hex.text(key.point) else {
+        throw Settings.UsageError(
+          message: "\(name) is signed with the key \(checkpoint.key). The key of this site is \(Hex.text(key.point)).")
+      }
+    }
+    return checkpoints
   }
 
   private static func write(_ finding: Verification.Finding, to json: inout JSONWriter) {
