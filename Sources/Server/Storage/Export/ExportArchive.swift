@@ -92,7 +92,7 @@ public struct ExportArchive {
   }
 
   private func write(_ pages: Pages) throws -> Report {
-    let (lines, conversations, missing) = try reader.reading {
+    let (lines, conversations, missing) = try reader.reading(at: now) {
       try requireRoom(try reader.fileBytes())
       return try writeRows(pages)
     }

@@ -152,7 +152,9 @@ public final class ExportReader {
   }
 
   /// Chooses the rows of the export, and reads them in one transaction. `content` needs none.
-  func reading<Value>(_ body: () throws -> Value) throws -> Value {
+  ///
+  /// - Parameter now: the time of the checkpoints, in milliseconds since 1970.
+  func reading<Value>(at now: Int64, _ body: () throws -> Value) throws -> Value {
     try connection.transaction(.deferred) {
       try Self.requireSchema(of: connection)
       if case .user(let user) = scope {
@@ -160,6 +162,7 @@ public final class ExportReader {
         guard name != nil else { throw BackupFault.impossible("There is no such user.") }
       }
       try prepare()
+      if let key = try SiteKey.read(folder) { try connection.signExportedChains(by: key, at: now) }
       return try body()
     }
   }

@@ -89,6 +89,7 @@ extension ExportTable {
     "create temp table export_message (id integer primary key, conversation_id integer not null, seq integer not null)",
     "create index temp.export_message_place on export_message (conversation_id, seq)",
     "create temp table export_file (id integer primary key, digest blob not null, size integer not null, path text)",
+    checkpointTable,
   ]
 
   static let conversationsOfSite: SQL =
@@ -169,7 +170,8 @@ extension ExportTable {
   static let ofSite = [users, groups, groupMembers, forums, forumMembers] + ofContent
   static let ofUser = [profile, relations, levels, users, forums] + ofContent
   private static let ofContent = [
-    conversations, participants, messageTable, revisions, attachments, actions, polls, votes, files,
+    conversations, participants, messageTable, revisions, attachments, actions, polls, votes, files, entries,
+    checkpoints,
   ]
 
   private static let profile = ExportTable(
