@@ -190,9 +190,10 @@ enum Help {
 
     Checks the database: pages and keys, the chain of every conversation with its hashes, every event stream, the event log
     against the tables, and the hash of every file. --checkpoint also compares the history with what the site has signed:
-    FILE has the answer of GET /conversations/ID/checkpoint, or checkpoints.jsonl of an export. It only reads, also while a server runs. Each line is one check. It stops at the
-    first check that finds a fault and lists the rows; --all continues. --json prints one JSON object with all checks.
-    Exit status 0 if there are no faults, 1 if there are, 2 if it could not check.
+    FILE has the answer of GET /conversations/ID/checkpoint, or checkpoints.jsonl of an export. It only reads, also while a
+    server runs. Each line is one check. It stops at the first check that finds a fault and lists the rows; --all
+    continues. --json prints one JSON object with all checks. Exit status 0 if there are no faults, 1 if there are, 2 if it
+    could not check.
 
     """
 

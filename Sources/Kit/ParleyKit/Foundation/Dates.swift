@@ -56,6 +56,11 @@ extension ButtonPress {
   public var createdDate: Date { Date(milliseconds: createdAt) }
 }
 
+extension Checkpoint {
+  /// `signedAt` as a date.
+  public var signedDate: Date { Date(milliseconds: signedAt) }
+}
+
 extension CommandInvocation {
   /// `createdAt` as a date.
   public var createdDate: Date { Date(milliseconds: createdAt) }
