@@ -203,7 +203,7 @@ enum Help {
 
     The site signs checkpoints of its conversations with the key in site.key of the data folder. No backup contains it:
     `parley key export` prints it, to be kept apart from the backups, and `parley key import` puts it into a data folder
-    while no server uses it. With another key, members see that the site has changed its key.
+    while no server uses it. With another key, `site_key` of GET /server changes.
 
     """
 
