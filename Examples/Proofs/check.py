@@ -3,13 +3,14 @@
 
 It computes the chain of every exported conversation, compares the texts with it, and compares the chains with the signed checkpoints of
 the export and with those that you kept. The page "What you can prove" of the documentation describes all of it; this program uses
-nothing else. Exit status 0: nothing was altered. 1: something was, or is not covered by a signature.
+nothing else. Exit status 0: nothing was altered. 1: something was. 2: a file can't be read. 3: no chain covers a part of it.
 """
 
 import argparse
 import calendar
 import hashlib
 import json
+import re
 import sys
 import time
 import zipfile
@@ -37,8 +38,7 @@ def point(data):
     sign, y = y >> 255, y & (1 << 255) - 1
     square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
     x = pow(square, (P + 3) // 8, P)
-    if (x * x - square) % P:
-        x = x * ROOT % P
+    x = x * ROOT % P if (x * x - square) % P else x
     if y >= P or (x * x - square) % P or (x == 0 and sign):
         raise ValueError("not a point of the curve")
     return (P - x if x & 1 != sign else x), y
@@ -53,10 +53,8 @@ def add(one, other):
 def multiply(number, of):
     result = (0, 1)
     while number:
-        if number & 1:
-            result = add(result, of)
-        of = add(of, of)
-        number >>= 1
+        result = add(result, of) if number & 1 else result
+        of, number = add(of, of), number >> 1
     return result
 
 
@@ -74,7 +72,7 @@ def is_signature(signature, message, key):
 
 class Check:
     def __init__(self, archive):
-        self.faults, self.signed, self.key = [], {}, None
+        self.faults, self.notes, self.signed, self.key = [], [], {}, None
         with zipfile.ZipFile(archive) as files:
             def rows(name):
                 return [json.loads(line) for line in files.read(f"{name}.jsonl").decode().split("\n") if line]
@@ -85,8 +83,8 @@ class Check:
             self.files = defaultdict(list)
             for row in sorted(rows("attachments"), key=lambda row: row["position"]):
                 self.files[row["message_id"]].append(row["file_id"])
-            self.whole = {row["id"] for row in rows("conversations") if row["whole"]}
-        self.hashes = {conversation: self.chain(conversation) for conversation in sorted(self.whole | set(self.entries))}
+            chained = {row["id"] for row in rows("conversations") if row["chained"]}
+        self.hashes = {conversation: self.chain(conversation) for conversation in sorted(chained | set(self.entries))}
 
     def chain(self, conversation):
         """The hashes of a chain, that of position n at index n."""
@@ -94,10 +92,9 @@ class Check:
         for entry in self.entries[conversation]:
             if entry["position"] != len(hashes):
                 self.faults.append(f"conversation {conversation}: entry {entry['position']} follows entry {len(hashes) - 1}")
-            line = " ".join([
-                str(entry["position"]), entry["kind"], str(entry["seq"]), entry["message_id"], entry["actor_id"],
-                str(milliseconds(entry["at"])), entry["digest"] or "-"])
-            hashes.append(sha256(hashes[-1] + f"{line}\n".encode()))
+            hashes.append(sha256(hashes[-1] + "{} {} {} {} {} {} {}\n".format(
+                *(entry[name] for name in ("position", "kind", "seq", "message_id", "actor_id")), milliseconds(entry["at"]),
+                entry["digest"] or "-").encode()))
         return hashes
 
     def proves(self, entry, text, message):
@@ -145,9 +142,7 @@ class Check:
             other = bytes.fromhex(step["hash"])
             node = sha256(b"\1" + (other + node if step["side"] == "left" else node + other))
         signed = (bytes.fromhex(checkpoint["signature"]), b"parley checkpoint 1\n" + node, bytes.fromhex(checkpoint["key"]))
-        if signed not in self.signed:
-            self.signed[signed] = is_signature(*signed)
-        return self.signed[signed]
+        return self.signed[signed] if signed in self.signed else self.signed.setdefault(signed, is_signature(*signed))
 
     def check_checkpoint(self, checkpoint, name):
         conversation, position = checkpoint["conversation_id"], checkpoint["position"]
@@ -159,7 +154,7 @@ class Check:
             return self.faults.append(f"{name} is signed with another key, {checkpoint['key']}")
         hashes = self.hashes.get(conversation)
         if hashes is None:
-            return self.faults.append(f"{name}: the export does not have the conversation as a whole")
+            return self.notes.append(f"{name} can't be compared: the export does not have the conversation from its beginning")
         if position >= len(hashes):
             return self.faults.append(f"{name} is at entry {position}, which is missing")
         if hashes[position].hex() != checkpoint["hash"]:
@@ -168,10 +163,10 @@ class Check:
     def run(self, key, kept):
         self.key = key
         uncovered = sum(self.check_texts(conversation) for conversation in self.hashes)
-        ends = {}
+        uncovered += sum(row["conversation_id"] not in self.hashes for row in self.messages.values())
         for checkpoint in self.checkpoints:
             self.check_checkpoint(checkpoint, "exported")
-            ends[checkpoint["conversation_id"]] = checkpoint["position"]
+        ends = {checkpoint["conversation_id"]: checkpoint["position"] for checkpoint in self.checkpoints}
         for conversation, hashes in self.hashes.items():
             if ends.get(conversation, 0) != len(hashes) - 1:
                 self.faults.append(f"conversation {conversation}: no checkpoint covers its last entry")
@@ -186,14 +181,19 @@ def main():
     parser.add_argument("kept", nargs="*", metavar="CHECKPOINT.json", help="an answer of GET /conversations/ID/checkpoint")
     parser.add_argument("--key", help="the key of the site, from GET /server")
     options = parser.parse_args()
-    check = Check(options.export)
-    uncovered = check.run(options.key, [json.load(open(name, encoding="utf-8")) for name in options.kept])
-    for fault in check.faults:
-        print(fault)
+    try:
+        check, texts = Check(options.export), [open(name, encoding="utf-8").read() for name in options.kept]
+        kept = [json.loads(part) for text in texts for part in re.split(r"\n(?={)", text.strip())]
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        parser.error(f"a file can't be read: {error}")
+    uncovered = check.run(options.key, kept)
+    for line in check.faults + check.notes:
+        print(line)
+    is_partial = bool(uncovered or check.notes)
     entries = sum(len(hashes) - 1 for hashes in check.hashes.values())
     print(f"{len(check.hashes)} conversations, {entries} entries, {uncovered} messages without one, signed with {check.key}: "
-          + (f"{len(check.faults)} faults" if check.faults else "nothing was altered"))
-    return 1 if check.faults else 0
+          + (f"{len(check.faults)} faults" if check.faults else "nothing was altered" + " in the covered part" * is_partial))
+    return 1 if check.faults else 3 if is_partial else 0
 
 
 if __name__ == "__main__":

@@ -199,11 +199,11 @@ enum Help {
 
   static let key = """
     parley key export [--data FOLDER]
-    parley key import FILE [--data FOLDER]
+    parley key import FILE [--replace] [--data FOLDER]
 
     The site signs checkpoints of its conversations with the key in site.key of the data folder. No backup contains it:
     `parley key export` prints it, to be kept apart from the backups, and `parley key import` puts it into a data folder
-    while no server uses it. With another key, `site_key` of GET /server changes.
+    while no server uses it. With another key, `site_key` of GET /server changes, so --replace confirms it.
 
     """
 

@@ -49,7 +49,7 @@ class Chain(ServingTest):
     @classmethod
     def fill(cls):
         """A conversation with an entry of each kind, and a kept checkpoint in its middle."""
-        cls.direct = cls.ask("ada", "POST", "/conversations", {"kind": "group", "participants": ["@grace"]})["id"]
+        cls.direct = cls.ask("ada", "POST", "/conversations", {"kind": "group", "participants": [{"user_id": "@grace", "role": "writer"}]})["id"]
         first = cls.post("ada", "A first message 🌱")
         edited = cls.post("grace", "An aswer", reply_to=first)
         cls.ask("grace", "PATCH", f"/messages/{edited}", {"text": "An answer"})
@@ -92,9 +92,42 @@ class Chain(ServingTest):
         self.assertEqual(status, 0, output)
         self.assertRegex(output, rf"conversations, \d+ entries, 0 messages without one, signed with {key}: nothing was altered")
 
-    def test_the_export_of_a_user_is_sound(self):
-        status, output = self.check(self.archive("grace.zip", "--user", "grace"), self.kept)
-        self.assertEqual(status, 0, output)
+    def test_the_export_of_a_user_is_sound_but_for_its_forum_posts(self):
+        export = self.archive("grace.zip", "--user", "grace")
+        status, output = self.check(export, self.kept)
+        self.assertEqual(status, 3, output)
+        self.assertIn("1 messages without one", output)
+        self.assertIn("nothing was altered in the covered part", output)
+        room = self.site / "room.json"
+        room.write_text(json.dumps(self.ask("grace", "GET", f"/conversations/{self.room}/checkpoint"), indent=2))
+        status, output = self.check(export, room)
+        self.assertEqual(status, 3, output)
+        self.assertIn("can't be compared: the export does not have the conversation from its beginning", output)
+
+    def test_an_export_without_entries_proves_nothing(self):
+        stripped = self.altered("entries", lambda rows: [])
+        self.export, export = stripped.rename(self.site / "stripped.zip"), self.export
+        try:
+            status, output = self.check(self.altered("checkpoints", lambda rows: []))
+        finally:
+            self.export = export
+        self.assertEqual(status, 3, output)
+
+    def test_checkpoints_of_the_export_are_read_by_both_checkers(self):
+        checkpoints = self.site / "checkpoints.jsonl"
+        with zipfile.ZipFile(self.export) as files:
+            checkpoints.write_bytes(files.read("checkpoints.jsonl"))
+        self.assertEqual(self.check(self.export, checkpoints)[0], 0)
+        self.assertEqual(self.run_parley("verify", "--checkpoint", checkpoints).returncode, 0)
+        indented = self.site / "indented.json"
+        indented.write_text(json.dumps(json.loads(self.kept.read_text()), indent=2))
+        self.assertEqual(self.check(self.export, indented)[0], 0)
+        self.assertEqual(self.run_parley("verify", "--checkpoint", indented).returncode, 0)
+
+    def test_an_unreadable_file_is_no_alteration(self):
+        done = subprocess.run([sys.executable, CHECKER, self.kept], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a file can't be read", done.stderr)
 
     def test_the_checker_is_small(self):
         self.assertLessEqual(len(CHECKER.read_text().splitlines()), 200)
@@ -181,6 +214,20 @@ class Chain(ServingTest):
         done = self.run_parley("verify", "--all", "--checkpoint", self.kept, data="copy")
         self.assertEqual(done.returncode, 1)
         self.assertIn("this is not the history that the site signed", done.stdout)
+
+    def test_another_key_is_replaced_on_request(self):
+        for name in ("one", "other"):
+            secret = self.site / f"{name}.key"
+            secret.write_text(name.encode().ljust(32).hex() + "\n")
+        self.assertEqual(self.run_parley("key", "import", self.site / "one.key", data="keys").returncode, 0)
+        done = self.run_parley("key", "import", self.site / "other.key", data="keys")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("Save it with parley key export, then import with --replace", done.stderr)
+        self.assertEqual(self.run_parley("key", "import", self.site / "other.key", "--replace", data="keys").returncode, 0)
+        (self.site / "keys" / "secrets.key").write_text((self.site / "one.key").read_text())
+        done = self.run_parley("key", "import", self.site / "one.key", "--replace", data="keys")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it is the content of secrets.key", done.stderr)
 
     def test_the_key_of_a_running_site_is_not_replaced(self):
         exported = self.site / "again.key"

@@ -121,7 +121,7 @@ class Up(unittest.TestCase):
         self.assertIn("# Comments stay.", machine.read("parley.conf"))
         self.assertRegex(done.stdout, r"Open this link.*\n\n  https://chat\.parley\.test/setup/\w+\n")
         self.assertNotIn("█", done.stdout)
-        self.assertIn("Keep a copy of /var/lib/parley/secrets.key apart from the backups", done.stdout)
+        self.assertIn("Keep copies of secrets.key and site.key of /var/lib/parley apart from the backups", done.stdout)
         # No certificate authority answers in this network.
         self.assertIn("The certificate is not there yet", done.stderr)
         self.assertIn("can't be reached", done.stderr)

@@ -138,31 +138,46 @@ extension WriteTransaction {
   }
 }
 
+extension Connection {
+  /// Whether a chain has an entry, so that the site may have signed checkpoints.
+  func hasChains() throws(SQLiteError) -> Bool {
+    try first("select 1 from conversation where chain_length > 0 limit 1", read: { _ in true }) ?? false
+  }
+}
+
 // MARK: Messages without an entry
 
 extension WriteTransaction {
   /// Adds entries for messages that have none: those from before the chain and imported ones, as they are now.
   ///
-  /// - Returns: whether more remain.
+  /// - Returns: whether more may remain.
   func chainUnchained(limit: Int) throws(Refusal) -> Bool {
     let found = try run { connection in
-      try connection.first(
+      try connection.all(
         """
         select id
         from conversation
         where chained_seq < last_seq and state <> 'importing'
-        limit 1
-        """
+        order by id
+        limit $1
+        """, limit
       ) { row in ID<Conversation>(try row.int(0)) }
     }
-    guard let found else { return false }
-    try chainMessages(of: found, limit: limit)
-    return true
+    var count = 0
+    for conversation in found where count < limit {
+      count += try chainMessages(of: conversation, limit: limit - count)
+    }
+    // A damaged conversation without its next message has none to add.
+    return count > 0
   }
 
   /// Adds entries for the next messages of a conversation.
-  func chainMessages(of conversation: ID<Conversation>, limit: Int) throws(Refusal) {
-    var end = try chainEnd(of: conversation)
+  ///
+  /// - Returns: the number of new entries.
+  @discardableResult
+  func chainMessages(of conversation: ID<Conversation>, limit: Int) throws(Refusal) -> Int {
+    let before = try chainEnd(of: conversation)
+    var end = before
     let seqs = end.seq + 1..<end.seq + 1 + limit
     try run { connection in
       let files = try Self.attachments(of: conversation, seqs, connection)
@@ -190,6 +205,7 @@ extension WriteTransaction {
           """, end.position, entry.proof?.stored, entry.message)
       }
     }
-    try setEnd(end, of: conversation)
+    if end.seq > before.seq { try setEnd(end, of: conversation) }
+    return end.seq - before.seq
   }
 }

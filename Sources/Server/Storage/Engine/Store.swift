@@ -59,6 +59,7 @@ public final class Store: Sendable {
     gate.examineDisk()
     blobs = Blobs(folder.files, gate: gate, log: log)
     let hadKey = SecretsKey.exists(in: folder.path)
+    let hadSiteKey = SiteKey.exists(in: folder.path)
     secrets = try SecretsKey.load(folder.path, log: log)
     siteKey = try SiteKey.load(folder.path, log: log)
     let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -68,6 +69,7 @@ public final class Store: Sendable {
     if !migrated.isEmpty, let notice = PreviousDatabase(folder: folder).notice { log(notice) }
     do {
       if !hadKey, try connection.hasSealedSecrets() { log(SecretsKey.loss(in: folder.path)) }
+      if !hadSiteKey, try connection.hasChains() { log(SiteKey.loss(in: folder.path)) }
       epoch = try Epoch.readOrMake(connection)
       self.starts = try Starts.begin(connection, at: clock())
       cursorPrefix = "\(epoch).\(self.starts.current)."

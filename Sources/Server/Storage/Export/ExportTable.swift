@@ -277,12 +277,12 @@ extension ExportTable {
       + "user may no longer read the conversation.",
     [
       "id": .id, "kind": .text, "forum_id": .id, "owner_id": .id, "title": .text, "tags": .json, "locked": .flag,
-      "pinned": .flag, "solved_by": .id, "created_by": .id, "created_at": .time, "whole": .flag,
+      "pinned": .flag, "solved_by": .id, "created_by": .id, "created_at": .time, "whole": .flag, "chained": .flag,
     ],
     """
     select c.id, c.kind, c.forum_id, iif(s.readable, c.owner_id, null), iif(s.readable, c.title, null),
       iif(s.readable, c.tags, null), iif(s.readable, c.locked, null), iif(s.readable, c.pinned, null),
-      iif(s.readable, c.solved_by, null), c.created_by, c.created_at, s.whole
+      iif(s.readable, c.solved_by, null), c.created_by, c.created_at, s.whole, s.whole and s.from_seq = 1
     from export_scope s
     join conversation c on c.id = s.id
     order by c.id

@@ -12,6 +12,11 @@ enum SecretsKey {
 
   static func exists(in folder: String) -> Bool { file(in: folder).exists }
 
+  static func isKey(_ secret: [UInt8], of folder: String) throws -> Bool {
+    let file = file(in: folder)
+    return try file.exists && file.read { _ in } == secret
+  }
+
   /// The log line for a new key beside secrets that an earlier one has sealed.
   static func loss(in folder: String) -> String {
     "\(folder)/\(name) was missing, and a new key was made. Secrets sealed by the earlier key can't be opened: users with "

@@ -6,6 +6,14 @@ public import ParleyCrypto
 public enum SiteKey {
   static let name = "site.key"
 
+  static func exists(in folder: String) -> Bool { file(in: folder).exists }
+
+  /// The log line for a new key on a site that has signed with an earlier one.
+  static func loss(in folder: String) -> String {
+    "\(folder)/\(name) was missing, and a new key was made. Earlier checkpoints are those of another key. Restore the file, or "
+      + "run parley key import, to undo this."
+  }
+
   private static func file(in folder: String) -> KeyFile {
     KeyFile(folder: folder, name: name, length: Ed25519.keyBytes)
   }
@@ -32,10 +40,19 @@ public enum SiteKey {
     }
   }
 
-  /// Replaces the key of a data folder that no server uses.
+  /// Replaces the key of a data folder that no server uses. The file `secrets.key` looks the same, so it is refused.
   public static func replace(in folder: DataFolder, by key: Ed25519) throws(StoreFault) {
     let file = file(in: folder.path)
-    do { try file.write(key.secret) } catch { throw .unusableKey(file.path, reason: "\(error)") }
+    do {
+      guard try !SecretsKey.isKey(key.secret, of: folder.path) else {
+        throw StoreFault.unusableKey(file.path, reason: "it is the content of \(SecretsKey.name)")
+      }
+      try file.write(key.secret)
+    } catch let fault as StoreFault {
+      throw fault
+    } catch {
+      throw .unusableKey(file.path, reason: "\(error)")
+    }
   }
 
   private static func key(_ file: KeyFile, log: (String) -> Void) throws -> Ed25519 {

@@ -30,7 +30,7 @@ extension WriteTransaction {
     guard newText != nil || files != nil else {
       try raiseRevision(of: id)
       try dropFingerprint(of: message)
-      return try logChange(.edited, of: message, by: editor)
+      return try logChange(.edited, of: message, by: editor, keepsRevision: true)
     }
     if let entry = try searchEntry(of: id) { searchChanges.append(.remove(entry)) }
     try insertRevision(of: message, earlier)
@@ -40,7 +40,7 @@ extension WriteTransaction {
     if let files { try replace(files.before, of: id, by: files.after) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try dropFingerprint(of: message)
-    return try logChange(.edited, of: message, by: editor, keepsRevision: files == nil)
+    return try logChange(.edited, of: message, by: editor, keepsRevision: files.map { $0.before.files == $0.after.files } ?? true)
   }
 
   /// Deletes one earlier text. The revision of the message rises, so that clients reload the history.

@@ -13,6 +13,8 @@ extension Command {
 
 enum KeyCommand {
   static let settings: [Setting] = [.data, .config]
+  private static let replace = Setting(
+    name: "replace", value: nil, summary: "replace another key of the site", isFlagOnly: true)
 
   static let subcommands = [
     Command(
@@ -29,13 +31,13 @@ enum KeyCommand {
       }
     },
     Command(
-      "key import", operands: ["FILE"], summary: "replace the key that signs checkpoints", settings: settings,
-      help: Help.key
+      "key import", operands: ["FILE"], summary: "replace the key that signs checkpoints",
+      settings: settings + [replace], help: Help.key
     ) { arguments in
       report {
         let settings = try Settings(
-          arguments: arguments, environment: Terminal.environment, of: "key import", KeyCommand.settings,
-          operands: ["FILE"])
+          arguments: arguments, environment: Terminal.environment, of: "key import",
+          KeyCommand.settings + [replace], operands: ["FILE"])
         let file = settings.operands[0]
         let text = String(decoding: try FileSystem.read(file), as: UTF8.self)
         guard let secret = Hex.bytes(text.hasSuffix("\n") ? String(text.dropLast()) : text),
@@ -44,6 +46,11 @@ enum KeyCommand {
         let key = try Ed25519(secret: secret)
         try FileSystem.makeFolder(settings.dataFolder)
         let folder = try FileSystem.lock(settings.dataFolder)
+        if let earlier = try SiteKey.read(folder.path), earlier.secret != key.secret, !settings.isOn(replace) {
+          throw Settings.UsageError(
+            message: "\(folder.path) signs with another key, \(Hex.text(earlier.point)), which no backup has. Save it with "
+              + "parley key export, then import with --replace.")
+        }
         try SiteKey.replace(in: folder, by: key)
         return Outcome(.success, "\(folder.path) signs with the key \(Hex.text(key.point)) from now on.")
       }

@@ -50,15 +50,24 @@ enum VerifyCommand {
     return 2
   }
 
-  /// The checkpoints of a file, one JSON object a line. One that the site has not signed proves nothing.
+  /// The checkpoints of a file: one JSON object, or one a line. One that the site has not signed proves nothing.
   private static func checkpoints(in file: String, _ data: String) throws -> [Checkpoint] {
     guard let key = try SiteKey.read(data) else {
       throw Settings.UsageError(message: "\(data) has no site.key to compare \(file) with. See parley key --help.")
     }
-    let lines = String(decoding: try FileSystem.read(file), as: UTF8.self).split(whereSeparator: \.isNewline)
-    let checkpoints = try lines.map { line in
-      do { return try Checkpoint(json: JSONValue(parsing: Array(line.utf8))) } catch {
-        throw Settings.UsageError(message: "\(file) has a line that is not a checkpoint: \(error)")
+    let text = try FileSystem.read(file)
+    let objects =
+      if let whole = try? JSONValue(parsing: text) { [Optional(whole)] } else {
+        text.split(separator: UInt8(ascii: "\n")).map { try? JSONValue(parsing: Array($0)) }
+      }
+    let checkpoints = try objects.map { object in
+      do {
+        guard let object else { throw Settings.UsageError(message: "\(file) has a line that is not JSON.") }
+        return try Checkpoint(json: object)
+      } catch let error as Settings.UsageError {
+        throw error
+      } catch {
+        throw Settings.UsageError(message: "\(file) has an object that is not a checkpoint: \(error)")
       }
     }
     guard !checkpoints.isEmpty else { throw Settings.UsageError(message: "\(file) has no checkpoint.") }

@@ -67,8 +67,8 @@ enum UpCommand {
     show(try await setupLink(), host: host)
     if answers.tls == .own { await showCertificate() } else { printBlock(proxy, host: host) }
     Terminal.print(
-      "\nKeep a copy of \(ServiceUnits.data)/secrets.key apart from the backups: it opens the secrets in them, and no backup "
-        + "has it.\n")
+      "\nKeep copies of secrets.key and site.key of \(ServiceUnits.data) apart from the backups, which have neither: one opens "
+        + "the secrets in them, the other signs the history.\n")
     return Outcome(.success, "")
   }
 
