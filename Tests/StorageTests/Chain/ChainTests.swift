@@ -215,6 +215,44 @@ import Testing
     #expect(try !database.write { tx in try tx.chainUnchained(limit: 3) })
   }
 
+  @Test func `one pass adds entries in several conversations, also beside a damaged one`() throws {
+    let database = try RawDatabase()
+    let other = ID<Conversation>(5)
+    for number in 1...2 { try database.post("text \(number)") }
+    for number in 1...2 { try database.post("other \(number)", in: other) }
+    try Self.forget(database)
+    #expect(try database.write { tx in try tx.chainUnchained(limit: 3) })
+    #expect(try Self.head(database).position == 2)
+    #expect(try database.reading.chainState(of: other).position == 1)
+
+    try database.connection.execute("update conversation set last_seq = 3 where id = 4")
+    #expect(try database.write { tx in try tx.chainUnchained(limit: 3) })
+    #expect(try database.reading.chainState(of: other).position == 2)
+    #expect(try !database.write { tx in try tx.chainUnchained(limit: 3) })
+  }
+
+  @Test func `edits of buttons and of descriptions keep the proof of the earlier text`() throws {
+    let database = try RawDatabase()
+    try database.connection.execute(
+      """
+      insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at)
+      values (71, 1, zeroblob(32), 1, 'rose.png', 'image', 'image/png', 1)
+      """)
+    var message = NewMessage(conversation: RawDatabase.room, author: RawDatabase.ada, text: "roses")
+    message.attachments = [ID(71)]
+    let posted = message
+    try database.write { tx in
+      let id = try tx.post(posted).id
+      try tx.edit(id, to: MessageText("more roses"), by: RawDatabase.ada)
+      try tx.edit(id, to: nil, descriptions: ["A rose"], by: RawDatabase.ada)
+      try tx.edit(id, to: nil, buttons: [MessageButton("yes", "Yes")], by: RawDatabase.ada)
+    }
+    #expect(try Self.entries(database).map(\.hasSalt) == [true, true, true, true])
+    #expect(try Self.faults(database) == [])
+    try database.connection.execute("update revision set text = 'thorns' where revision = 1")
+    #expect(try Self.faults(database) == ["message 101: its text of revision 1 is not the one in the chain"])
+  }
+
   @Test func `housekeeping adds the entries of imported messages`() async throws {
     let garden = try await Garden()
     let conversation = try await garden.write { tx throws(Refusal) in

@@ -13,6 +13,7 @@ extension Endpoint {
     "POST /forums/{id}/conversations", "GET /forums/{id}/tags",
     "GET /conversations/{id}", "PATCH /conversations/{id}", "DELETE /conversations/{id}",
     "GET /conversations/{id}/messages", "POST /conversations/{id}/messages", "GET /conversations/{id}/digest",
+    "GET /conversations/{id}/checkpoint",
     "GET /conversations/{id}/participants", "PUT /conversations/{id}/read", "PUT /conversations/{id}/delivered",
     "POST /conversations/{id}/typing", "GET /conversations/{id}/commands", "POST /conversations/{id}/commands",
     "GET /messages", "GET /messages/search", "GET /messages/reply-counts", "GET /messages/{id}", "PATCH /messages/{id}",

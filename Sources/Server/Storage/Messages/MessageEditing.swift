@@ -40,7 +40,8 @@ extension WriteTransaction {
     if let files { try replace(files.before, of: id, by: files.after) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try dropFingerprint(of: message)
-    return try logChange(.edited, of: message, by: editor, keepsRevision: files.map { $0.before.files == $0.after.files } ?? true)
+    let keepsFiles = files.map { $0.before.files == $0.after.files } ?? true
+    return try logChange(.edited, of: message, by: editor, keepsRevision: keepsFiles)
   }
 
   /// Deletes one earlier text. The revision of the message rises, so that clients reload the history.
