@@ -197,6 +197,14 @@ enum Help {
 
     """
 
+  static let keyExport = """
+    parley key export [--data FOLDER]
+
+    Prints the key with which the site signs checkpoints of its conversations, 64 hexadecimal digits: to be kept apart from
+    the backups, which don't contain it. `parley key import` puts it into another data folder.
+
+    """
+
   static let key = """
     parley key export [--data FOLDER]
     parley key import FILE [--replace] [--data FOLDER]

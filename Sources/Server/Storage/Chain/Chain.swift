@@ -141,7 +141,7 @@ extension WriteTransaction {
 extension Connection {
   /// Whether a chain has an entry, so that the site may have signed checkpoints.
   func hasChains() throws(SQLiteError) -> Bool {
-    try first("select 1 from conversation where chain_length > 0 limit 1", read: { _ in true }) ?? false
+    try first("select 1 from conversation where id > 0 and chain_length > 0 limit 1", read: { _ in true }) ?? false
   }
 }
 

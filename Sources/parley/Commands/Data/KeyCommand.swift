@@ -5,7 +5,8 @@ import Storage
 
 extension Command {
   static let key = Command(
-    "key", summary: "export or import the key that signs checkpoints", settings: KeyCommand.settings, help: Help.key
+    "key", summary: "export or import the key that signs checkpoints", settings: KeyCommand.importSettings,
+    help: Help.key
   ) {
     missingWord(after: "key", $0).report()
   }
@@ -15,10 +16,11 @@ enum KeyCommand {
   static let settings: [Setting] = [.data, .config]
   private static let replace = Setting(
     name: "replace", value: nil, summary: "replace another key of the site", isFlagOnly: true)
+  static let importSettings = settings + [replace]
 
   static let subcommands = [
     Command(
-      "key export", summary: "print the key that signs checkpoints", settings: settings, help: Help.key
+      "key export", summary: "print the key that signs checkpoints", settings: settings, help: Help.keyExport
     ) { arguments in
       report {
         let data = try Settings(
@@ -32,12 +34,12 @@ enum KeyCommand {
     },
     Command(
       "key import", operands: ["FILE"], summary: "replace the key that signs checkpoints",
-      settings: settings + [replace], help: Help.key
+      settings: importSettings, help: Help.key
     ) { arguments in
       report {
         let settings = try Settings(
           arguments: arguments, environment: Terminal.environment, of: "key import",
-          KeyCommand.settings + [replace], operands: ["FILE"])
+          importSettings, operands: ["FILE"])
         let file = settings.operands[0]
         let text = String(decoding: try FileSystem.read(file), as: UTF8.self)
         guard let secret = Hex.bytes(text.hasSuffix("\n") ? String(text.dropLast()) : text),
