@@ -49,13 +49,15 @@ class Chain(ServingTest):
     @classmethod
     def fill(cls):
         """A conversation with an entry of each kind, and a kept checkpoint in its middle."""
-        cls.direct = cls.ask("ada", "POST", "/conversations", {"kind": "group", "participants": [{"user_id": "@grace", "role": "writer"}]})["id"]
+        cls.direct = cls.ask("ada", "POST", "/conversations", {"kind": "group", "participants": ["@grace"]})["id"]
+        cls.ask("grace", "PUT", f"/conversations/{cls.direct}/request")
         first = cls.post("ada", "A first message 🌱")
         edited = cls.post("grace", "An aswer", reply_to=first)
         cls.ask("grace", "PATCH", f"/messages/{edited}", {"text": "An answer"})
         cls.kept = cls.site / "kept.json"
         cls.kept.write_text(json.dumps(cls.ask("grace", "GET", f"/conversations/{cls.direct}/checkpoint")))
         cls.deleted = cls.post("ada", "A regret")
+        cls.post("ada", "A last word")
         cls.ask("ada", "DELETE", f"/messages/{cls.deleted}")
         forum = cls.ask("ada", "POST", "/forums", {"title": "Wool", "visibility": "public"})
         cls.room = forum["room_id"]
