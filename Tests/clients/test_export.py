@@ -235,9 +235,11 @@ class Export(ServingTest):
         self.check_schema(own)
         self.check_pages(own)
         self.assertEqual(own.namelist(), given.namelist())
-        # The sign-in and the export have changed the profile.
-        for name in set(own.namelist()) - {"export.json", "index.html", "profile.jsonl"}:
+        # The sign-in and the export have changed the profile. Each export is signed at its time.
+        for name in set(own.namelist()) - {"export.json", "index.html", "profile.jsonl", "checkpoints.jsonl"}:
             self.assertEqual(own.read(name), given.read(name), name)
+        self.assertEqual(*([(row["conversation_id"], row["position"], row["hash"]) for row in self.lines(archive, "checkpoints")]
+                           for archive in (own, given)))
         for secret in (b"A secret for linus", b"Not for you", b"a deleted", b"a removed", b"scrypt"):
             self.assertFalse([name for name in own.namelist() if secret in own.read(name)])
 
