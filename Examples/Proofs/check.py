@@ -2,8 +2,8 @@
 """Checks an export of Parley: python3 check.py EXPORT.zip [--key KEY] [CHECKPOINT.json …]
 
 It computes the chain of every exported conversation, compares the texts with it, and compares the chains with the signed checkpoints of
-the export and with those that you kept. The page "What you can prove" of the documentation describes all of it; this program uses
-nothing else. Exit status 0: nothing was altered. 1: something was. 2: a file can't be read. 3: no chain covers a part of it.
+the export and with those that you kept. The page "What you can prove" of the documentation describes all of it, and this program
+uses no other source. Exit status 0: unaltered. 1: altered. 2: a file can't be read. 3: no chain covers a part of it.
 """
 
 import argparse

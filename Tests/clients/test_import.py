@@ -475,7 +475,8 @@ class Parley(ImportTest):
         _, after = self.exported(other, "second.zip")
         self.maxDiff = None
         before, after = self.named(before), self.named(after)
-        for table in before:
+        # An import starts new chains.
+        for table in before.keys() - {"entries", "checkpoints"}:
             with self.subTest(table):
                 self.assertEqual(before[table], after[table])
         self.assertIn("New: nothing.", self.load(path, "parley", "--map", users, data=other))
