@@ -64,7 +64,7 @@ extension WriteTransaction {
   /// Appends an entry for a change of a message, whose rows have the change already. A message without an entry for its creation
   /// gets none.
   ///
-  /// - Parameter keepsRevision: whether the earlier text is a revision with the same files, which its proof still fits.
+  /// - Parameter keepsRevision: whether the files are the same, so that proofs still fit the earlier texts.
   func chain(
     _ kind: ChainEntry.Kind, of message: MessageState, by actor: ID<User>, keepsRevision: Bool
   ) throws(Refusal) {

@@ -10,6 +10,15 @@ struct KeyFile {
   var path: String { "\(folder)/\(name)" }
   var exists: Bool { Disk.exists(path) }
 
+  /// Runs a body that uses the file. Its errors are faults of the file.
+  func using<Value>(_ body: (KeyFile) throws -> Value) throws(StoreFault) -> Value {
+    do { return try body(self) } catch let fault as StoreFault {
+      throw fault
+    } catch {
+      throw .unusableKey(path, reason: "\(error)")
+    }
+  }
+
   /// The secret; nil if the content is something else.
   func read(log: (String) -> Void) throws -> [UInt8]? {
     let file = try DiskFile.open(path)

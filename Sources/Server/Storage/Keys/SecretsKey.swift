@@ -26,17 +26,12 @@ enum SecretsKey {
 
   /// Reads the key, or creates it at the first start.
   static func load(_ folder: String, log: (String) -> Void) throws(StoreFault) -> SealedBox {
-    let file = file(in: folder)
-    do {
+    try file(in: folder).using { file in
       if !file.exists { try file.write(try SecureRandom.bytes(SealedBox.keyBytes)) }
       guard let key = try file.read(log: log), let box = SealedBox(key: key) else {
         throw StoreFault.secretsKey(file.path)
       }
       return box
-    } catch let fault as StoreFault {
-      throw fault
-    } catch {
-      throw StoreFault.unusableKey(file.path, reason: "\(error)")
     }
   }
 }

@@ -20,38 +20,24 @@ public enum SiteKey {
 
   /// Reads the key, or creates it at the first start.
   static func load(_ folder: String, log: (String) -> Void) throws(StoreFault) -> Ed25519 {
-    let file = file(in: folder)
-    do {
+    try file(in: folder).using { file in
       if !file.exists { try file.write(try Ed25519().secret) }
       return try key(file, log: log)
-    } catch let fault as StoreFault {
-      throw fault
-    } catch {
-      throw .unusableKey(file.path, reason: "\(error)")
     }
   }
 
   /// The key of a data folder, whether a server uses it or not; nil before the first start.
   public static func read(_ folder: String) throws(StoreFault) -> Ed25519? {
-    let file = file(in: folder)
-    guard file.exists else { return nil }
-    do { return try key(file) { _ in } } catch let fault as StoreFault { throw fault } catch {
-      throw .unusableKey(file.path, reason: "\(error)")
-    }
+    try file(in: folder).using { file in file.exists ? try key(file) { _ in } : nil }
   }
 
   /// Replaces the key of a data folder that no server uses. The file `secrets.key` looks the same, so it is refused.
   public static func replace(in folder: DataFolder, by key: Ed25519) throws(StoreFault) {
-    let file = file(in: folder.path)
-    do {
+    try file(in: folder.path).using { file in
       guard try !SecretsKey.isKey(key.secret, of: folder.path) else {
         throw StoreFault.unusableKey(file.path, reason: "it is the content of \(SecretsKey.name)")
       }
       try file.write(key.secret)
-    } catch let fault as StoreFault {
-      throw fault
-    } catch {
-      throw .unusableKey(file.path, reason: "\(error)")
     }
   }
 

@@ -54,7 +54,7 @@ extension WriteTransaction {
 
   /// Logs a change that raised the revision by one, and adds it to the chain. Returns the new revision.
   ///
-  /// - Parameter keepsRevision: whether only the text has changed, and the earlier one is a revision.
+  /// - Parameter keepsRevision: whether the files are the same, so that proofs still fit the earlier texts.
   func logChange(
     _ kind: ChainEntry.Kind, of message: MessageState, by actor: ID<User>, keepsRevision: Bool = false
   ) throws(Refusal) -> Int {

@@ -51,29 +51,38 @@ extension Check {
     }
   }
 
+  /// The ids of the files of `message m`, as digests have them.
+  private static let filesOfMessage = """
+    (
+      select group_concat(file_id, ',')
+      from (select file_id from attachment where message_id = m.id order by position)
+    ) as files
+    """
+
+  /// Whether a proof is that of the text, the parent and the files of a row.
+  private static func proves(_ proof: ContentProof, _ text: String, _ row: borrowing Row) throws -> Bool {
+    try proof.proves(
+      DigestedContent.bytes(
+        text, replyTo: try row.optionalInt("reply_to"), files: try row.optionalText("files") ?? ""))
+  }
+
   /// Compares proofs that have a salt with the texts.
   private static func checkProofs(_ examination: Examination) throws {
     let current = try examination.connection.prepare(
-      """
-      select m.id, m.text, m.reply_to, iif(e.message_id is null, m.proof, e.proof) as proof, (
-          select group_concat(file_id, ',')
-          from (select file_id from attachment where message_id = m.id order by position)
-        ) as files
-      from message m
-      join conversation c on c.id = m.conversation_id and c.chained_seq >= m.seq
-      left join chain_entry e on e.message_id = m.id
-        and e.revision = (select max(revision) from chain_entry where message_id = m.id)
-      order by m.id
-      """)
+      SQL(
+        """
+        select m.id, m.text, m.reply_to, iif(e.message_id is null, m.proof, e.proof) as proof, \(filesOfMessage)
+        from message m
+        join conversation c on c.id = m.conversation_id and c.chained_seq >= m.seq
+        left join chain_entry e on e.message_id = m.id
+          and e.revision = (select max(revision) from chain_entry where message_id = m.id)
+        order by m.id
+        """))
     while try current.step() {
       let id = try current.row.int("id")
       let proof = try current.row.optionalBytes("proof").flatMap { ContentProof(stored: $0) }
-      if let text = try current.row.optionalText("text") {
-        let content = DigestedContent.bytes(
-          text, replyTo: try current.row.optionalInt("reply_to"), files: try current.row.optionalText("files") ?? "")
-        if try proof?.proves(content) != true {
-          examination.fault("message \(id): its text is not the one in the chain")
-        }
+      if let text = try current.row.optionalText("text"), try proof.map({ try proves($0, text, current.row) }) != true {
+        examination.fault("message \(id): its text is not the one in the chain")
       }
       try examination.step()
     }
@@ -90,27 +99,22 @@ extension Check {
       """
     ) { row in "message \(try row.int(0)) is deleted, but the salt of a text remains" }
     let earlier = try examination.connection.prepare(
-      """
-      select m.id, r.revision, r.text, m.reply_to, (
-          select group_concat(file_id, ',')
-          from (select file_id from attachment where message_id = m.id order by position)
-        ) as files,
-        case
-          when e.message_id is not null then e.proof
-          when r.revision = (select min(revision) from chain_entry where message_id = m.id) - 1 then m.proof
-        end as proof
-      from revision r
-      join message m on m.id = r.message_id
-      left join chain_entry e on e.message_id = r.message_id and e.revision = r.revision
-      order by r.message_id, r.revision
-      """)
+      SQL(
+        """
+        select m.id, r.revision, r.text, m.reply_to, \(filesOfMessage),
+          case
+            when e.message_id is not null then e.proof
+            when r.revision = (select min(revision) from chain_entry where message_id = m.id) - 1 then m.proof
+          end as proof
+        from revision r
+        join message m on m.id = r.message_id
+        left join chain_entry e on e.message_id = r.message_id and e.revision = r.revision
+        order by r.message_id, r.revision
+        """))
     while try earlier.step() {
       let proof = try earlier.row.optionalBytes("proof").flatMap { ContentProof(stored: $0) }
       guard let proof, proof.salt != nil else { continue }
-      let content = DigestedContent.bytes(
-        try earlier.row.text("text"), replyTo: try earlier.row.optionalInt("reply_to"),
-        files: try earlier.row.optionalText("files") ?? "")
-      if try !proof.proves(content) {
+      if try !proves(proof, try earlier.row.text("text"), earlier.row) {
         examination.fault(
           "message \(try earlier.row.int("id")): its text of revision \(try earlier.row.int("revision")) is not the one in "
             + "the chain")

@@ -56,19 +56,15 @@ enum VerifyCommand {
       throw Settings.UsageError(message: "\(data) has no site.key to compare \(file) with. See parley key --help.")
     }
     let text = try FileSystem.read(file)
-    let objects =
-      if let whole = try? JSONValue(parsing: text) { [Optional(whole)] } else {
-        text.split(separator: UInt8(ascii: "\n")).map { try? JSONValue(parsing: Array($0)) }
-      }
-    let checkpoints = try objects.map { object in
-      do {
-        guard let object else { throw Settings.UsageError(message: "\(file) has a line that is not JSON.") }
-        return try Checkpoint(json: object)
-      } catch let error as Settings.UsageError {
-        throw error
-      } catch {
-        throw Settings.UsageError(message: "\(file) has an object that is not a checkpoint: \(error)")
-      }
+    let checkpoints: [Checkpoint]
+    do {
+      let objects =
+        if let whole = try? JSONValue(parsing: text) { [whole] } else {
+          try text.split(separator: UInt8(ascii: "\n")).map { try JSONValue(parsing: Array($0)) }
+        }
+      checkpoints = try objects.map { try Checkpoint(json: $0) }
+    } catch {
+      throw Settings.UsageError(message: "\(file) has text that is not a checkpoint: \(error)")
     }
     guard !checkpoints.isEmpty else { throw Settings.UsageError(message: "\(file) has no checkpoint.") }
     for checkpoint in checkpoints {
