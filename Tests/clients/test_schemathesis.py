@@ -98,7 +98,7 @@ class Everything(Examining):
         self.examine(*(f"--exclude-name={name}" for name in ENDING + ENDLESS), examples=18, SCHEMATHESIS_HOOKS="hooks.py", TOKEN=token)
         # The credential was valid throughout, and some requests succeeded.
         self.assertEqual(self.ask(token, "/me")["role"], "owner")
-        self.assertTrue(self.ask(token, "/invites")["data"])
+        self.assertGreater(len(self.ask(token, "/invites")["data"]), 5)
 
     def test_operations_that_revoke_the_credential(self):
         # Others may have banned or deleted the earlier users.
